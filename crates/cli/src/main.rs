@@ -1,0 +1,4 @@
+//! The `kernmark` program.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,2 @@
+//! walks a plan: needs, workers, counters, conditions, clean-up
+#![forbid(unsafe_code)]

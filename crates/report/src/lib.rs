@@ -1,0 +1,2 @@
+//! tables, charts and words over stored runs
+#![forbid(unsafe_code)]

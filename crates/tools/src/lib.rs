@@ -1,0 +1,2 @@
+//! the benchmarks, one folder each
+#![forbid(unsafe_code)]

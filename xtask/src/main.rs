@@ -1,0 +1,4 @@
+//! kernmark's chores.
+#![forbid(unsafe_code)]
+
+fn main() {}
