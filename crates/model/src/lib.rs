@@ -1,2 +1,14 @@
-//! kernmark's nouns and arithmetic: plans, runs, units, statistics; no I/O
+//! kernmark's nouns and arithmetic: plans, runs, units, statistics; no I/O, no clock, no global.
 #![forbid(unsafe_code)]
+
+pub mod counters;
+pub mod derive;
+pub mod event;
+pub mod histogram;
+pub mod machine;
+pub mod plan;
+pub mod run;
+pub mod series;
+pub mod sweep;
+pub mod units;
+mod varint;
