@@ -244,6 +244,9 @@ fn scaled(
     let mut total = u128::from(whole) * u128::from(scale);
     let digits = &fraction[..fraction.len().min(18)];
     if !digits.is_empty() {
+        if scale == 1 {
+            return Err(unreadable()); // no half bytes, no half clients
+        }
         let part: u128 = digits.parse().map_err(|_| unreadable())?;
         let power = 10_u128.pow(u32::try_from(digits.len()).unwrap_or(18));
         total += (part * u128::from(scale) + power / 2) / power;
