@@ -1,2 +1,23 @@
-//! walks a plan: needs, workers, counters, conditions, clean-up
+//! Walks a plan: needs, workers, counters, conditions, clean-up.
+//!
+//! A tool says what it does ([`tool`]); a run of it is walked by [`runner::Runner`], which takes a directory
+//! ([`place`]), makes workers that live through the phases of a stage (`crew`, `stage`), reads their shared memory every
+//! second, and speaks through events only. A worker's own side, with the one place where an op is timed, is
+//! [`worker::Worker`]. Whatever is changed on the machine is in the undo journal first ([`journal`]).
 #![forbid(unsafe_code)]
+
+pub mod calls;
+mod collect;
+pub mod conditions;
+pub mod crew;
+mod emitter;
+pub mod journal;
+mod observe;
+pub mod place;
+pub mod plan;
+pub mod runner;
+pub mod script;
+mod series;
+mod stage;
+pub mod tool;
+pub mod worker;

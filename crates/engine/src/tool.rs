@@ -32,7 +32,11 @@ pub struct Tool {
 impl Tool {
     /// The page's first line.
     pub fn summary(&self) -> &'static str {
-        self.doc.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty()).unwrap_or("")
+        self.doc
+            .lines()
+            .map(|line| line.trim_start_matches('#').trim())
+            .find(|line| !line.is_empty())
+            .unwrap_or("")
     }
 }
 
@@ -188,7 +192,10 @@ impl PhaseSpec {
 
     /// A timed sync of the target by the parent, the workers waiting: what is dirty becomes durable.
     pub fn sync() -> Self {
-        Self { actor: Actor::Sync, ..Self::new(kernmark_model::derive::SYNC_PHASE) }
+        Self {
+            actor: Actor::Sync,
+            ..Self::new(kernmark_model::derive::SYNC_PHASE)
+        }
     }
 }
 

@@ -65,6 +65,20 @@ pub fn new_session() {
     unsafe { libc::setsid() };
 }
 
+/// Puts /dev/null in the place of the standard streams, so that nobody waits for this process to close them.
+pub fn detach_streams() {
+    if let Ok(null) = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+    {
+        for fd in 0..3 {
+            // SAFETY: takes plain numbers; the standard streams are owned by nobody.
+            unsafe { libc::dup2(std::os::fd::AsRawFd::as_raw_fd(&null), fd) };
+        }
+    }
+}
+
 /// Closes every descriptor above standard error except `keep`.
 pub fn close_all_but(keep: &[RawFd]) {
     let mut keep: Vec<u32> = keep
@@ -135,6 +149,19 @@ pub fn keep_across_exec(fd: RawFd) -> Result<(), Errno> {
         -1 => Err(Errno::last()),
         _ => Ok(()),
     }
+}
+
+/// Takes over a descriptor that this process was started with.
+///
+/// # Panics
+/// If no such descriptor is open.
+pub fn adopt(fd: RawFd) -> std::os::fd::OwnedFd {
+    assert!(
+        call::fstat(fd).is_ok(),
+        "descriptor {fd} was not handed over"
+    );
+    // SAFETY: it is open, and by the contract of whoever started us it is ours alone.
+    unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
 }
 
 /// Raises the soft limit on open files to the hard one; a thousand workers need a few descriptors each.

@@ -28,6 +28,8 @@ pub struct Control {
     pub boundary: AtomicU64,
     /// Counts the moves of `boundary`; a futex.
     pub boundary_moves: AtomicU32,
+    /// When the latest phase was released, on the run's clock.
+    pub released_at: AtomicU64,
 }
 
 /// Where a worker stands.

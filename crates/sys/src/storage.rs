@@ -52,3 +52,9 @@ pub fn drop_cached(file: &File) -> Result<(), Errno> {
         error => Err(Errno(error)),
     }
 }
+
+/// sync: asks for everything dirty on the machine to be written back, and on Linux waits for it.
+pub fn sync_all() {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::sync() };
+}

@@ -91,6 +91,13 @@ impl AsFd for Bell {
     }
 }
 
+/// Reads from `fd` return at once from now on.
+pub fn set_nonblocking(fd: BorrowedFd<'_>) -> Result<(), Errno> {
+    let flags = rustix::fs::fcntl_getfl(fd).map_err(|error| Errno(error.raw_os_error()))?;
+    rustix::fs::fcntl_setfl(fd, flags | rustix::fs::OFlags::NONBLOCK)
+        .map_err(|error| Errno(error.raw_os_error()))
+}
+
 /// Waits until one of `fds` can be read or has hung up, or until CLOCK_MONOTONIC shows `deadline`. An early return
 /// without cause is possible.
 pub fn poll_until(fds: &[BorrowedFd<'_>], deadline: Option<u64>) {
