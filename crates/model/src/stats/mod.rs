@@ -22,6 +22,7 @@ pub mod rank_sum;
 pub mod scale;
 pub mod session;
 pub mod signed_rank;
+pub mod simulate;
 pub mod steady;
 pub mod trend;
 pub mod verdict;
