@@ -1,6 +1,7 @@
 //! Machines, targets and counters read from captured trees, from nothing, from garbage, and from
 //! this machine.
 
+mod counters;
 mod machine;
 mod target;
 mod tree;
