@@ -314,6 +314,34 @@ pub fn blocked_session_with_a_void() -> Vec<Run> {
         .collect()
 }
 
+/// A run whose one figure is `throughput` in MB/s, more being better, made on `kernel`. For tests that need many.
+pub fn one_figure(number: u64, kernel: &str, value: Value) -> Run {
+    let mut run = run(1_000 + number, "dbench", "dbench");
+    run.plan.params = params([("clients", ParamValue::Count(8))]);
+    run.machine.kernel.release = Some(kernel.to_owned());
+    let mut replay = phase("replay", Nanos::secs(60));
+    replay.samples = vec![sample("throughput", value)];
+    run.phases = vec![replay];
+    run.metrics = vec![metric(
+        "throughput",
+        "MB/s",
+        Better::Higher,
+        "replay",
+        Formula::Stored,
+    )];
+    run
+}
+
+/// The block and arm of a run in the one session that the fixtures have.
+pub fn place(block: u32, arm: &str) -> SessionPlace {
+    SessionPlace {
+        id: name(0x5e55),
+        block,
+        position: 0,
+        arm: arm.to_owned(),
+    }
+}
+
 /// Ten seconds of two clients that write 64 KiB at a time, with everything a run can carry.
 fn dbench(number: u64, writes: u64) -> Run {
     let mut run = run(number, "dbench", "dbench");

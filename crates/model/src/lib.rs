@@ -1,6 +1,7 @@
 //! kernmark's nouns and arithmetic: plans, runs, units, statistics; no I/O, no clock, no global.
 #![forbid(unsafe_code)]
 
+pub mod comparison;
 pub mod counters;
 pub mod derive;
 pub mod event;
