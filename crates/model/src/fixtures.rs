@@ -393,6 +393,7 @@ fn dbench(number: u64, writes: u64) -> Run {
         OpName {
             name: "pass".to_owned(),
             span: true,
+            ..OpName::default()
         },
     ];
     replay.workers = (0..2)

@@ -4,11 +4,13 @@
 pub mod comparison;
 pub mod counters;
 pub mod derive;
+pub mod disturbance;
 pub mod event;
 pub mod facts;
 #[cfg(feature = "fixtures")]
 pub mod fixtures;
 pub mod histogram;
+pub mod ledger;
 pub mod machine;
 pub mod plan;
 pub mod run;
