@@ -1,3 +1,4 @@
 //! dbench: the file operations an SMB server makes for one office PC, replayed by N clients.
 
 pub mod loadfile;
+pub mod mix;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::dbench::mix::Mix;
 
 /// Lines as nobody should write them, mixed with good ones.
 fn hostile_line() -> impl Strategy<Value = Vec<u8>> {
@@ -137,6 +138,8 @@ fn survives(text: &[u8]) {
                 assert!(slot.index() < loadfile.slots);
             }
             assert!(loadfile.warnings.len() < 40);
+            let mix = Mix::of(&loadfile);
+            assert_eq!(mix.ops(), loadfile.ops.len() as u64);
             for warning in &loadfile.warnings {
                 assert!(warning.to_string().starts_with("line "));
             }
