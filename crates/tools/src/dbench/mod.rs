@@ -1,4 +1,5 @@
 //! dbench: the file operations an SMB server makes for one office PC, replayed by N clients.
 
+pub mod generate;
 pub mod loadfile;
 pub mod mix;
