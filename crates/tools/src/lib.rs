@@ -7,4 +7,4 @@ pub mod dbench;
 pub mod null;
 
 /// Every tool, one line each.
-pub static ALL: &[Tool] = &[null::TOOL];
+pub static ALL: &[Tool] = &[null::TOOL, dbench::TOOL];
