@@ -18,3 +18,6 @@ pub mod region;
 pub mod signal;
 pub mod storage;
 pub mod wait;
+
+#[doc(hidden)]
+pub mod testing;
