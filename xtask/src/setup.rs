@@ -3,9 +3,10 @@
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use kernmark_sys::process::effective_user;
 use kernmark_sys::testing::program;
 
-use crate::command::{output, run as finish};
+use crate::command::run as finish;
 
 /// A program that some test starts, and the Debian package it comes in.
 const NEEDED: &[(&str, &str)] = &[
@@ -34,7 +35,7 @@ pub(crate) fn run() -> Result<()> {
         println!("setup: no apt-get here; tests that need these packages are skipped: {list}");
         return Ok(());
     }
-    if output(Command::new("id").arg("-u"))?.trim() != "0" {
+    if effective_user() != 0 {
         println!("setup: not root; tests that need these packages are skipped: {list}");
         return Ok(());
     }
