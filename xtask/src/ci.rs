@@ -134,8 +134,7 @@ fn documentation_tests(skip_log: &Path) -> Result<()> {
 }
 
 fn static_suite(skip_log: &Path) -> Result<()> {
-    let program = static_build::program()?;
-    anyhow::ensure!(program.is_file(), "there is no {}", program.display());
+    let program = static_build::build()?;
     finish(
         suite(&["--package", "kernmark-cli", "--test", "*"])
             .env(TEST_PROGRAM, program)
@@ -144,7 +143,7 @@ fn static_suite(skip_log: &Path) -> Result<()> {
 }
 
 fn tests(skip_log: &Path) -> Result<()> {
-    finish(suite(&["--workspace"]).env(SKIP_LOG, skip_log))
+    finish(suite(&["--workspace", "--lib", "--bins", "--tests"]).env(SKIP_LOG, skip_log))
 }
 
 /// nextest over the scope, or cargo's own runner where nextest is not installed.
@@ -153,15 +152,7 @@ fn suite(scope: &[&str]) -> Command {
         cargo(&["nextest", "run", "--locked"])
     } else {
         println!("cargo-nextest is not installed: running `cargo test` instead");
-        // Doc tests have a step of their own.
-        cargo(&[
-            "test",
-            "--locked",
-            "--no-fail-fast",
-            "--lib",
-            "--bins",
-            "--tests",
-        ])
+        cargo(&["test", "--locked", "--no-fail-fast"])
     };
     command.args(scope);
     command

@@ -15,8 +15,8 @@ const MOST_BYTES: u64 = 16 << 20;
 /// What `--version` should take at most; told, never failed for, since it is a time on a machine that others may use.
 const START: Duration = Duration::from_millis(5);
 
-/// Builds it, checks that it is static and small, tells its start time. Returns its path.
-pub(crate) fn run() -> Result<PathBuf> {
+/// Builds it. Returns its path.
+pub(crate) fn build() -> Result<PathBuf> {
     let target = host()?;
     finish(
         cargo(&[
@@ -31,7 +31,12 @@ pub(crate) fn run() -> Result<PathBuf> {
         // With --target given, build scripts and macros are spared these flags.
         .env("RUSTFLAGS", "-C target-feature=+crt-static"),
     )?;
-    let program = program()?;
+    Ok(root().join("target").join(target).join("release/kernmark"))
+}
+
+/// Builds it, checks that it is static and small, tells its start time. Returns its path.
+pub(crate) fn run() -> Result<PathBuf> {
+    let program = build()?;
     let file = std::fs::read(&program).with_context(|| format!("reading {}", program.display()))?;
     ensure!(
         !elf::has_interpreter(&file).with_context(|| program.display().to_string())?,
@@ -61,11 +66,6 @@ pub(crate) fn run() -> Result<PathBuf> {
         START.as_millis()
     );
     Ok(program)
-}
-
-/// Where [`run`] leaves the program.
-pub(crate) fn program() -> Result<PathBuf> {
-    Ok(root().join("target").join(host()?).join("release/kernmark"))
 }
 
 /// The shortest of 20 times from fork to exit of `--version`: what the program itself costs, less the neighbours.
