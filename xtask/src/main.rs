@@ -6,6 +6,7 @@
     reason = "a chore talks to the person who started it"
 )]
 
+mod bench;
 mod ci;
 mod command;
 mod docs;
@@ -13,6 +14,7 @@ mod elf;
 mod fuzz;
 mod setup;
 mod static_build;
+mod versus;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -27,6 +29,12 @@ usage: cargo xtask CHORE
   setup                  install, as root by apt, what tests would otherwise skip for
   docs                   write the generated pages under docs/
   static                 build the static program and check that it is one
+  bench                  start time and null engine rate of the static program
+  versus TOOL            ours against the original in alternating pairs (dbench, null)
+      --pairs N          pairs a setting (default 12; with fewer nothing is written)
+      --seconds S        measured seconds a run (default 10; null 5)
+      --clients 1,2,48   client counts (dbench)
+      --on tmpfs,ext4    where the files lie (dbench)
   fuzz TARGET SECONDS    feed a parser nonsense (needs cargo-fuzz and a nightly toolchain)
 ";
 
@@ -51,6 +59,7 @@ fn dispatch(mut arguments: lexopt::Parser) -> Result<ExitCode> {
         None => bail!("which chore?\n{USAGE}"),
     };
     match chore.as_str() {
+        "versus" => versus::run(arguments)?,
         "fuzz" => {
             let [target, seconds] = values(arguments)?;
             let seconds = seconds.parse().context("SECONDS is a whole number")?;
@@ -63,6 +72,7 @@ fn dispatch(mut arguments: lexopt::Parser) -> Result<ExitCode> {
                 "setup" => setup::run()?,
                 "docs" => docs::write()?,
                 "static" => drop(static_build::run()?),
+                "bench" => bench::run()?,
                 _ => bail!("no chore is called {other:?}\n{USAGE}"),
             }
         }
