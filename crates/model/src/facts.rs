@@ -4,7 +4,7 @@ use crate::machine::{self, Fact};
 use crate::run::{Clock, Origin, Run};
 
 /// Version of what [`of`] says. A store keeps facts beside its runs and writes them anew when this number changed.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Every fact of `run` that is known, in no order that means anything; a key may have several values.
 ///

@@ -16,8 +16,8 @@ use crate::counters::Counters;
 use crate::machine::Target;
 use crate::plan::ParamValue;
 use crate::run::{
-    At, AxisValue, Better, Clock, CounterPair, CutOp, Doubt, Formula, Metric, OpName, Outcome,
-    Point, Run, Sample, SessionPlace, Spawn, Statistic, Take, Usage, Value, WorkerResult,
+    At, AxisValue, Better, Clock, CounterPair, CutOp, Direction, Doubt, Formula, Metric, OpName,
+    Outcome, Point, Run, Sample, SessionPlace, Spawn, Statistic, Take, Usage, Value, WorkerResult,
     WorkerState,
 };
 use crate::series::{Series, SeriesKind};
@@ -388,7 +388,10 @@ fn dbench(number: u64, writes: u64) -> Run {
     replay.start = Nanos::millis(300);
     replay.spawn = Some(Spawn::Fork);
     replay.ops = vec![
-        op("WriteX"),
+        OpName {
+            direction: Some(Direction::Write),
+            ..op("WriteX")
+        },
         op("Flush"),
         OpName {
             name: "pass".to_owned(),
