@@ -145,10 +145,15 @@ pub struct Comparison {
     pub scale: Scale,
     /// Two-sided error level of each interval: 0.05 for 95 %. `None` where no two rows are compared.
     pub level: Option<f64>,
+    /// Differences that are surely smaller than this are called equivalent: a share, or on the scale of differences a
+    /// number.
+    pub margin: f64,
     /// Which row the others are held against.
     pub baseline: Option<usize>,
     /// Best first; rows that are not ranked come last.
     pub rows: Vec<Row>,
+    /// The short facts ([`crate::machine::SHORT_NAMES`], the label) that all runs have alike.
+    pub same: BTreeMap<String, String>,
     /// Facts beside `by` in which the runs are known to differ: each could be the reason as well.
     pub also_different: Vec<Differing>,
     /// What a reader must know.

@@ -1,8 +1,10 @@
 //! What else differs between runs that are compared: each of it could be the reason as well.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
+
+use crate::machine::SHORT_NAMES;
 
 /// A fact in which compared runs are known to differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,11 +48,13 @@ const NAME_ENDINGS: &[&str] = &[".uuid", ".device_number", ".options_in_force"];
 /// The values of every fact, row by row.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
+    runs: usize,
     facts: HashMap<String, Seen>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
+    runs: usize,
     values: Vec<String>,
     /// Row to index of its first value.
     rows: HashMap<usize, usize>,
@@ -60,6 +64,7 @@ struct Seen {
 impl Differences {
     /// Takes the facts of a run of row `row`.
     pub(super) fn see(&mut self, row: usize, facts: &[(String, String)]) {
+        self.runs += 1;
         for (key, value) in facts {
             if !self.facts.contains_key(key) {
                 self.facts.insert(key.clone(), Seen::default());
@@ -67,6 +72,7 @@ impl Differences {
             let Some(seen) = self.facts.get_mut(key) else {
                 continue;
             };
+            seen.runs += 1;
             let known = seen.values.iter().position(|known| known == value);
             let index = known.unwrap_or_else(|| {
                 seen.values.push(value.clone());
@@ -74,6 +80,22 @@ impl Differences {
             });
             seen.within_rows |= *seen.rows.entry(row).or_insert(index) != index;
         }
+    }
+
+    /// The short facts that all runs have alike.
+    pub(super) fn same(&self) -> BTreeMap<String, String> {
+        SHORT_NAMES
+            .iter()
+            .map(|short| short.name)
+            .chain(["label"])
+            .filter_map(|key| match self.facts.get(key)? {
+                seen if seen.runs == self.runs => match seen.values.as_slice() {
+                    [only] => Some((key.to_owned(), only.clone())),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect()
     }
 
     /// The facts beside `by` that have more than one value: what people ask for first, then the kernel's configuration,

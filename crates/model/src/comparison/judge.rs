@@ -508,10 +508,12 @@ impl<'work, 'run> Table<'work, 'run> {
             design: self.design,
             scale: self.scale,
             level: self.level,
+            margin: self.margin(question.margin),
             baseline: self
                 .baseline
                 .and_then(|baseline| order.iter().position(|row| *row == baseline)),
             rows,
+            same: self.work.differences.same(),
             also_different: self.work.differences.list(&question.by),
             metric: self.metric,
             notes: self.notes,
