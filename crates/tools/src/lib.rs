@@ -3,6 +3,7 @@
 
 use kernmark_engine::tool::Tool;
 
+pub mod dbench;
 pub mod null;
 
 /// Every tool, one line each.
