@@ -77,14 +77,7 @@ const PARAMS: &[Param] = &[
 const OP: usize = 0;
 
 fn metrics() -> Vec<Metric> {
-    let metric = |name: &str, unit: &str, better, formula| Metric {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        better,
-        phase: "work".to_owned(),
-        ops: Vec::new(),
-        formula,
-    };
+    let metric = |name, unit, better, formula| Metric::new(name, unit, better, "work", formula);
     vec![
         metric("ops", "ops/s", Better::Higher, Formula::OpsPerSecond),
         metric(
