@@ -1,7 +1,9 @@
 //! What is shown of a run, derived from what was measured.
 
+use std::collections::BTreeSet;
+
 use crate::histogram::Histogram;
-use crate::run::{Formula, Metric, Phase, Run, Statistic, Value};
+use crate::run::{At, Better, Clock, Formula, Metric, Phase, Point, Run, Statistic, Take, Value};
 use crate::units::{Bytes, Nanos};
 
 /// The name of the phase that the runner puts behind a measured one: a timed sync of the target, during which the
@@ -98,22 +100,73 @@ impl Run {
         self.metrics.first()
     }
 
-    /// The metric's figure; `None` if the phase is missing, nothing happened, or no time passed.
+    /// The metric's figure. `None` if the phase is missing, nothing happened, no time passed, or the run does not say
+    /// it: a table of many points has no single figure, and instructions are no time.
     pub fn figure(&self, metric: &Metric) -> Option<f64> {
-        let index = self
-            .phases
-            .iter()
-            .position(|phase| phase.name == metric.phase)?;
-        let phase = &self.phases[index];
-        if metric.formula == Formula::Stored {
-            return stored(phase, metric);
+        match &metric.at {
+            At::Only => {
+                let mut points = self.points(&metric.phase);
+                let only = points.next()?;
+                points
+                    .all(|other| other == only)
+                    .then(|| self.figure_at(metric, only))?
+            }
+            At::Point(point) => self.figure_at(metric, point),
+            At::Best => best(
+                metric.better,
+                self.curve(metric).into_iter().map(|(_, figure)| figure),
+            ),
         }
+    }
+
+    /// The metric at every point of its phase that has a figure, in the order in which the points were first measured.
+    pub fn curve(&self, metric: &Metric) -> Vec<(&Point, f64)> {
+        let mut seen = BTreeSet::new();
+        self.points(&metric.phase)
+            .filter(|point| seen.insert(*point))
+            .filter_map(|point| Some((point, self.figure_at(metric, point)?)))
+            .collect()
+    }
+
+    fn points<'run>(&'run self, phase: &str) -> impl Iterator<Item = &'run Point> {
+        self.phases
+            .iter()
+            .filter(move |candidate| candidate.name == phase)
+            .map(|phase| &phase.point)
+    }
+
+    /// What stands for the repetitions at `point`.
+    fn figure_at(&self, metric: &Metric, point: &Point) -> Option<f64> {
+        let mut figures = Vec::new();
+        for (index, phase) in self.phases.iter().enumerate() {
+            if phase.name != metric.phase || phase.point != *point {
+                continue;
+            }
+            if metric.formula == Formula::Stored {
+                figures.extend(stored(self.clock, phase, metric));
+            } else {
+                figures.extend(self.derived(index, metric));
+            }
+        }
+        match metric.take {
+            Take::Median => median(figures),
+            Take::Best => best(metric.better, figures),
+        }
+    }
+
+    /// The figure that follows from the phase of that index; not for stored ones.
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    fn derived(&self, index: usize, metric: &Metric) -> Option<f64> {
+        if (self.clock == Clock::Instructions) != (metric.formula == Formula::MeanInstructions) {
+            return None;
+        }
+        let phase = &self.phases[index];
         let total = phase.total(&metric.ops);
         let elapsed = phase.elapsed.as_secs_f64();
         let per = |amount: f64, seconds: f64| (seconds > 0.0).then(|| amount / seconds);
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
         match metric.formula {
             Formula::OpsPerSecond => per(total.count as f64, elapsed),
+            Formula::OpsPerMinute => per(60.0 * total.count as f64, elapsed),
             Formula::MegabytesPerSecond => per(total.bytes.as_mb(), elapsed),
             Formula::MebibytesPerSecond => per(total.bytes.as_mib(), elapsed),
             Formula::DurableMegabytesPerSecond => {
@@ -123,7 +176,7 @@ impl Run {
                 per(total.bytes.as_mb(), elapsed + sync.elapsed.as_secs_f64())
             }
             Formula::MeanMillis => total.mean_nanos().map(|nanos| nanos / 1e6),
-            Formula::MeanNanos => total.mean_nanos(),
+            Formula::MeanNanos | Formula::MeanInstructions => total.mean_nanos(),
             Formula::QuantileMillis(q) => total.histogram.quantile(q).map(Nanos::as_millis_f64),
             Formula::Seconds => Some(elapsed),
             Formula::Stored => None,
@@ -131,22 +184,54 @@ impl Run {
     }
 }
 
-/// The single stored sample of the metric's name (and op, where it names one).
+/// The figures stored under the metric's name (and op, where it names one), one for each repetition.
+fn stored(clock: Clock, phase: &Phase, metric: &Metric) -> impl Iterator<Item = f64> {
+    phase
+        .samples
+        .iter()
+        .filter(|sample| {
+            sample.metric == metric.name
+                && sample.worker.is_none()
+                && (metric.ops.is_empty()
+                    || sample.op.as_ref().is_some_and(|op| metric.ops.contains(op)))
+        })
+        .filter_map(move |sample| number(clock, &sample.value))
+}
+
+/// The value as a number; `None` where it must not be taken for one of a single run, or of that clock.
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-fn stored(phase: &Phase, metric: &Metric) -> Option<f64> {
-    let sample = phase.samples.iter().find(|sample| {
-        sample.metric == metric.name
-            && sample.worker.is_none()
-            && (metric.ops.is_empty()
-                || sample.op.as_ref().is_some_and(|op| metric.ops.contains(op)))
-    })?;
-    match &sample.value {
+fn number(clock: Clock, value: &Value) -> Option<f64> {
+    match value {
+        Value::Nanos(_) if clock == Clock::Instructions => None,
         Value::Count(count) | Value::Instructions(count) => Some(*count as f64),
         Value::Bytes(bytes) => Some(bytes.0 as f64),
         Value::Nanos(nanos) => Some(nanos.0 as f64),
         Value::Ratio(ratio) => Some(*ratio),
         // A sum of several runs is no figure of one.
         Value::Reported(reported) if reported.statistic == Statistic::Sum => None,
-        Value::Reported(reported) => reported.text.replace(',', "").trim().parse().ok(),
+        // A text such as "nan" would be read as a number, which it says it is not.
+        Value::Reported(reported) => (reported.text.replace(',', "").trim().parse().ok())
+            .filter(|number: &f64| number.is_finite()),
     }
+}
+
+/// The best in the direction that is good; `None` if there is none or no direction is.
+fn best(better: Better, figures: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let figures = figures.into_iter();
+    match better {
+        Better::Higher => figures.reduce(f64::max),
+        Better::Lower => figures.reduce(f64::min),
+        Better::Neither => None,
+    }
+}
+
+fn median(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    let middle = figures.len() / 2;
+    let upper = *figures.get(middle)?;
+    Some(if figures.len().is_multiple_of(2) {
+        figures[middle - 1].midpoint(upper)
+    } else {
+        upper
+    })
 }

@@ -4,6 +4,9 @@
 pub mod counters;
 pub mod derive;
 pub mod event;
+pub mod facts;
+#[cfg(feature = "fixtures")]
+pub mod fixtures;
 pub mod histogram;
 pub mod machine;
 pub mod plan;

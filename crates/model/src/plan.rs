@@ -244,7 +244,10 @@ fn count(text: &str, least: u64, most: u64) -> Result<u64, ParamError> {
         least,
         most,
     };
-    // The same suffixes as sizes: `ops=10k` is what people type.
+    // The same suffixes as sizes: `ops=10k` is what people type. Without one, "1.5" would be rounded to 2.
+    if text.contains('.') && text.ends_with(|c: char| c.is_ascii_digit()) {
+        return Err(refused());
+    }
     let number = text.parse::<Bytes>().map_err(|_| refused())?.0;
     if (least..=most).contains(&number) {
         Ok(number)

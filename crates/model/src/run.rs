@@ -166,10 +166,40 @@ pub struct Metric {
     pub better: Better,
     /// The phase it is taken from.
     pub phase: String,
+    /// Which of that phase's points.
+    #[serde(default)]
+    pub at: At,
     /// The ops that count; empty for all.
     pub ops: Vec<String>,
     /// How it follows.
     pub formula: Formula,
+    /// What stands for the repetitions of one point.
+    #[serde(default)]
+    pub take: Take,
+}
+
+/// Which of a phase's points a metric is taken at.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum At {
+    /// The only one. A phase that was measured at several has no such figure.
+    #[default]
+    Only,
+    /// This one.
+    Point(Point),
+    /// The one with the best figure, as AIM7's peak.
+    Best,
+}
+
+/// What stands for the repetitions of one point, be they phases or stored samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Take {
+    /// Their median; of an even number, the mean of the middle two.
+    #[default]
+    Median,
+    /// The best of them, as lmbench takes its memory latencies. A metric that is not judged has none.
+    Best,
 }
 
 /// Which direction of a metric is good.
@@ -190,6 +220,8 @@ pub enum Better {
 pub enum Formula {
     /// Ops over the phase's time, per second.
     OpsPerSecond,
+    /// Ops over the phase's time, per minute, as AIM7 counts its jobs.
+    OpsPerMinute,
     /// Bytes over the phase's time, in 10^6 bytes per second.
     MegabytesPerSecond,
     /// Bytes over the phase's time, in 2^20 bytes per second.
@@ -200,11 +232,13 @@ pub enum Formula {
     MeanMillis,
     /// Mean latency in nanoseconds.
     MeanNanos,
+    /// Mean guest instructions of an op; only on that clock, on which no other formula but `Stored` gives a figure.
+    MeanInstructions,
     /// Latency that this share of ops (0 to 1) did not exceed, in milliseconds.
     QuantileMillis(f64),
     /// The phase's time in seconds.
     Seconds,
-    /// The stored sample of the metric's own name.
+    /// The stored samples of the metric's own name that belong to no single worker.
     Stored,
 }
 
@@ -227,7 +261,7 @@ pub struct Phase {
     pub spawn: Option<Spawn>,
     /// Names of the ops, in the order that [`OpCount::op`] counts them.
     pub ops: Vec<OpName>,
-    /// What each worker did.
+    /// What each worker did, by rank.
     pub workers: Vec<WorkerResult>,
     /// What happened second by second.
     pub series: Vec<Series>,
@@ -305,7 +339,7 @@ pub struct WorkerResult {
     pub end: Nanos,
     /// How it ended.
     pub state: WorkerState,
-    /// One entry for each op that happened.
+    /// One entry for each op that happened, by its index.
     pub ops: Vec<OpCount>,
     /// The op that was in flight when the window closed, and for how long then: it is in no count, and a stall would
     /// otherwise hide in it.
