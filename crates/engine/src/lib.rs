@@ -15,6 +15,7 @@ pub mod journal;
 mod observe;
 pub mod place;
 pub mod plan;
+pub mod preview;
 pub mod runner;
 pub mod script;
 mod series;
