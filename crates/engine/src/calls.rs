@@ -42,6 +42,8 @@ fn scripted_stat(_: u64) -> Stat {
     Stat {
         mode: 0o100_600,
         size: 0,
+        access: 0,
+        modification: 0,
     }
 }
 

@@ -14,6 +14,8 @@ use crate::worker::ControlWord;
 pub(crate) struct Totals {
     pub(crate) ops: u64,
     pub(crate) bytes: u64,
+    /// Workers that have moved a byte.
+    pub(crate) active: u32,
     /// Ops of this phase before the window opened.
     pub(crate) earlier: u64,
 }
@@ -21,6 +23,7 @@ pub(crate) struct Totals {
 pub(crate) fn totals(shared: &Shared, spans: &[bool]) -> Totals {
     let mut sum = Totals::default();
     for rank in 0..shared.layout().workers {
+        let before = sum.bytes;
         for (counters, _) in shared
             .counters(rank)
             .iter()
@@ -30,6 +33,7 @@ pub(crate) fn totals(shared: &Shared, spans: &[bool]) -> Totals {
             sum.ops += counters.count.load(Relaxed);
             sum.bytes += counters.bytes.load(Relaxed);
         }
+        sum.active += u32::from(sum.bytes > before);
         sum.earlier += shared.header(rank).earlier_ops.load(Relaxed);
     }
     sum

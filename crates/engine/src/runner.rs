@@ -114,6 +114,19 @@ impl From<StageError> for RunError {
 }
 
 impl Runner<'_> {
+    /// One that stores nothing and enters the kernel.
+    pub fn new(tools: &'static [Tool], program: Program, cwd: PathBuf, journal: Journal) -> Self {
+        Self {
+            tools,
+            program,
+            cwd,
+            journal,
+            recorder: None,
+            script: None,
+            events: 0,
+        }
+    }
+
     /// Makes the run that `plan` describes and tells `sink` of it.
     ///
     /// An error means that nothing was measured, or that it could not be recorded; whatever breaks during the

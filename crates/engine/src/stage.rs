@@ -487,6 +487,7 @@ impl<'a, 'c, 'e> Watch<'a, 'c, 'e> {
             interval: Nanos(interval.nanos),
             running: u32::try_from(running).unwrap_or(workers),
             workers,
+            active: totals.active,
             ops: totals.ops,
             bytes: Bytes(totals.bytes),
             interval_ops: interval.ops,

@@ -391,10 +391,16 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// Sleeps until `instant` on the run's clock; the time asleep belongs to no op.
+    /// Sleeps until `instant` on the run's clock, or until it is time to leave the phase; the time asleep belongs to no
+    /// op.
     pub fn sleep_until(&mut self, instant: u64) {
+        /// A stop is noticed this soon.
+        const SLICE: u64 = 20_000_000;
         self.header.in_flight.store(0, Relaxed);
-        self.calls.sleep_until(instant);
+        while self.calls.now() < instant && !self.should_stop() {
+            let slice = self.calls.now() + SLICE;
+            self.calls.sleep_until(slice.min(instant));
+        }
         self.last = self.calls.now();
     }
 

@@ -87,6 +87,8 @@ pub struct Tick {
     pub running: u32,
     /// Workers in all.
     pub workers: u32,
+    /// Workers that have moved a byte since the window opened; in warm-up, since the workers' release.
+    pub active: u32,
     /// Ops that ended since the window opened.
     pub ops: u64,
     /// Bytes they moved.

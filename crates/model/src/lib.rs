@@ -12,6 +12,7 @@ pub mod machine;
 pub mod plan;
 pub mod run;
 pub mod series;
+pub mod stats;
 pub mod sweep;
 pub mod units;
 mod varint;

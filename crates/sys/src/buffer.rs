@@ -17,6 +17,14 @@ pub struct Buffer {
 unsafe impl Send for Buffer {}
 
 impl Buffer {
+    /// No bytes and no mapping; stands in for a buffer that is lent out.
+    pub const fn empty() -> Self {
+        Self {
+            base: NonNull::dangling(),
+            length: 0,
+        }
+    }
+
     /// `length` zero bytes, every page present.
     pub fn zeroed(length: usize) -> Result<Self, Errno> {
         let length = length.max(1);
@@ -65,6 +73,9 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        if self.length == 0 {
+            return;
+        }
         // SAFETY: made with this length; nobody holds a reference any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.length) };
     }
@@ -81,5 +92,6 @@ mod tests {
         assert!(buffer.len() == 10_000 && buffer.iter().all(|byte| *byte == 0));
         buffer[9_999] = 1;
         assert_eq!(Buffer::zeroed(0).unwrap().len(), 1);
+        assert!(Buffer::empty().is_empty());
     }
 }

@@ -103,6 +103,10 @@ pub struct Stat {
     pub mode: u32,
     /// Size in bytes.
     pub size: i64,
+    /// Last access, in seconds since 1970.
+    pub access: i64,
+    /// Last modification, in seconds since 1970.
+    pub modification: i64,
 }
 
 impl Stat {
@@ -122,6 +126,8 @@ const fn told(raw: &Raw) -> Stat {
     Stat {
         mode: raw.st_mode,
         size: raw.st_size,
+        access: raw.st_atime,
+        modification: raw.st_mtime,
     }
 }
 

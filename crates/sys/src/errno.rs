@@ -13,6 +13,12 @@ impl Errno {
     pub const IO: Self = Self(libc::EIO);
     /// Is a directory.
     pub const ISDIR: Self = Self(libc::EISDIR);
+    /// File exists.
+    pub const EXIST: Self = Self(libc::EEXIST);
+    /// Not a directory.
+    pub const NOTDIR: Self = Self(libc::ENOTDIR);
+    /// Invalid argument.
+    pub const INVAL: Self = Self(libc::EINVAL);
     /// No space left on device.
     pub const NOSPC: Self = Self(libc::ENOSPC);
     /// Interrupted by a signal.

@@ -3,7 +3,8 @@
 
 use kernmark_engine::tool::Tool;
 
+pub mod dbench;
 pub mod null;
 
 /// Every tool, one line each.
-pub static ALL: &[Tool] = &[null::TOOL];
+pub static ALL: &[Tool] = &[null::TOOL, dbench::TOOL];

@@ -1,107 +1,17 @@
 //! The engine, driven by the null tool: counts, windows, series, ends.
 
-use std::path::Path;
+mod support;
 
-use kernmark_engine::journal::Journal;
-use kernmark_engine::plan::resolve;
-use kernmark_engine::runner::{Manner, RunEnd, Runner};
+use kernmark_engine::runner::RunEnd;
 use kernmark_engine::script::{Rule, Script};
-use kernmark_model::event::{Event, EventBody, Sink, SinkError, Tick};
-use kernmark_model::plan::{PLAN_VERSION, Plan, Program, RunPlan, Step};
-use kernmark_model::run::{Outcome, Phase, Run};
+use kernmark_model::run::Outcome;
 use kernmark_model::series::SeriesKind;
 use kernmark_model::units::Nanos;
-use kernmark_tools::ALL;
-
-/// Keeps everything that was told.
-#[derive(Default)]
-struct Heard {
-    events: Vec<Event>,
-}
-
-impl Sink for Heard {
-    fn event(&mut self, event: &Event) -> Result<(), SinkError> {
-        self.events.push(event.clone());
-        Ok(())
-    }
-}
-
-impl Heard {
-    fn phases(&self) -> Vec<&Phase> {
-        self.events
-            .iter()
-            .filter_map(|event| match &event.body {
-                EventBody::PhaseFinished { phase } => Some(&**phase),
-                _ => None,
-            })
-            .collect()
-    }
-
-    fn ticks(&self) -> Vec<&Tick> {
-        self.events
-            .iter()
-            .filter_map(|event| match &event.body {
-                EventBody::Tick(tick) => Some(tick),
-                _ => None,
-            })
-            .collect()
-    }
-
-    fn finished(&self) -> &Run {
-        match &self.events.last().unwrap().body {
-            EventBody::RunFinished { run } => run,
-            other => panic!("the last event is {other:?}"),
-        }
-    }
-}
-
-fn plan(text: &str) -> RunPlan {
-    let mut words = text.split(' ');
-    let tool = words.next().unwrap().to_owned();
-    let params = words.map(|word| {
-        let (name, value) = word.split_once('=').unwrap();
-        (name.to_owned(), vec![value.to_owned()])
-    });
-    let step = Step {
-        tool,
-        params: params.collect(),
-        on: None,
-        label: None,
-        repeat: 1,
-        cache: Default::default(),
-        destroy: None,
-    };
-    let plan = Plan {
-        version: PLAN_VERSION,
-        name: "test".into(),
-        seed: Some(1),
-        steps: vec![step],
-    };
-    resolve(&plan, ALL, &Program::default(), 0)
-        .unwrap()
-        .remove(0)
-}
+use support::{Bench, Heard};
 
 fn run(text: &str, script: Option<Script>) -> (RunEnd, Heard) {
-    let folder = tempfile::tempdir().unwrap();
     let mut heard = Heard::default();
-    let mut runner = Runner {
-        tools: ALL,
-        program: Program::default(),
-        cwd: Path::new("/").to_owned(),
-        journal: Journal::open(folder.path()).unwrap(),
-        recorder: None,
-        script,
-        events: 0,
-    };
-    let end = runner
-        .run(
-            &plan(text),
-            Manner::default(),
-            &mut std::io::empty(),
-            &mut heard,
-        )
-        .unwrap();
+    let end = Bench::new().run_with(text, script, &mut heard).unwrap();
     (end, heard)
 }
 
