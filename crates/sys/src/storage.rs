@@ -9,10 +9,16 @@ use crate::errno::Errno;
 /// Room of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
+    /// Unit in which it gives out room, in bytes.
+    pub block: u64,
     /// Size in bytes.
     pub total: u64,
+    /// Bytes that are free, those kept for root included.
+    pub free: u64,
     /// Bytes that this user may still write.
     pub available: u64,
+    /// Files that it holds at most; `None` where it keeps no such count.
+    pub total_files: Option<u64>,
     /// Files that can still be made; `None` where the filesystem keeps no such count.
     pub files: Option<u64>,
     /// Its magic number.
@@ -28,8 +34,11 @@ pub fn room(path: &Path) -> Result<Room, Errno> {
         .filter(|size| *size > 0)
         .unwrap_or(4096);
     Ok(Room {
+        block,
         total: stat.f_blocks.saturating_mul(block),
+        free: stat.f_bfree.saturating_mul(block),
         available: stat.f_bavail.saturating_mul(block),
+        total_files: (stat.f_files > 0).then_some(stat.f_files),
         files: (stat.f_files > 0).then_some(stat.f_ffree),
         magic: stat.f_type as u64,
     })
