@@ -5,7 +5,7 @@
 //! original ([`client`]).
 
 use kernmark_engine::tool::{Need, Tool, WorkloadSpec};
-use kernmark_model::run::{Better, Formula, Metric};
+use kernmark_model::run::{At, Better, Formula, Metric, Take};
 
 mod client;
 pub mod generate;
@@ -42,8 +42,10 @@ fn metrics() -> Vec<Metric> {
         unit: unit.to_owned(),
         better,
         phase: EXECUTE.to_owned(),
+        at: At::Only,
         ops: ops.iter().map(|op| (*op).to_owned()).collect(),
         formula,
+        take: Take::Median,
     };
     vec![
         metric(
