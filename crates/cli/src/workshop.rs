@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use kernmark_engine::journal::Journal;
 use kernmark_engine::preview::{Preview, preview};
-use kernmark_engine::runner::{Manner, RunEnd, Runner};
+use kernmark_engine::runner::{Manner, RunEnd, RunError, Runner};
 use kernmark_engine::tool::Tool;
 use kernmark_model::plan::RunPlan;
 use kernmark_model::run::{Doubt, Outcome};
@@ -182,7 +182,7 @@ impl Workshop {
                     made.note(&end, &heading, &progress);
                 }
                 // Nothing can be recorded any more.
-                Err(error @ kernmark_engine::runner::RunError::Sink(_)) => return Err(error.into()),
+                Err(error @ RunError::Sink(_)) => return Err(error.into()),
                 Err(error) => made.refused(error.into(), &heading, &mut refusals, &progress),
             }
         }
