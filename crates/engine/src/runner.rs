@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use kernmark_model::event::{EventBody, Sink, SinkError};
+use kernmark_model::machine::Machine;
 use kernmark_model::plan::{Cache, Program, RunPlan};
 use kernmark_model::run::{Clock, Doubt, OpName, Origin, Outcome, Phase, Run, Usage};
 use kernmark_model::units::Nanos;
@@ -16,6 +17,7 @@ use crate::conditions::{self, ConditionError};
 use crate::crew::{CrewError, Job};
 use crate::emitter::Emitter;
 use crate::journal::Journal;
+use crate::machine::{Root, Site, read, read_target, this_build};
 use crate::observe::Observer;
 use crate::place::{self, Place, PlaceError};
 use crate::plan::{self, PlanError};
@@ -38,6 +40,8 @@ pub struct Runner<'a> {
     pub recorder: Option<&'a mut dyn Sink>,
     /// A script instead of the kernel and the clock; for tests.
     pub script: Option<Script>,
+    /// Where facts and counters are read; `/` but in tests.
+    pub root: Root,
     /// Number of the next event.
     pub events: u64,
 }
@@ -123,6 +127,7 @@ impl Runner<'_> {
             journal,
             recorder: None,
             script: None,
+            root: Root::real(),
             events: 0,
         }
     }
@@ -161,11 +166,13 @@ impl Runner<'_> {
         ])
         .map_err(RunError::Signals)?;
         process::raise_file_limit();
-        let observer = Observer {
-            blind: self.script.is_some(),
-        };
         let place = self.prepare(plan, tool, spec, workload.as_ref(), manner)?;
-        let mut run = self.opening(plan, spec);
+        let mut run = self.opening(plan, spec, place.as_ref());
+        let mut observer = if self.script.is_some() {
+            Observer::blind()
+        } else {
+            Observer::new(&self.root, run.target.as_ref())
+        };
         run.doubts
             .extend(remarks.into_iter().map(|what| Doubt::Input { what }));
         let scripted = self.script.is_some();
@@ -193,7 +200,7 @@ impl Runner<'_> {
                     plan,
                     place.as_ref(),
                     self.script.as_ref(),
-                    &observer,
+                    &mut observer,
                     &held,
                     &mut emitter,
                     &mut interrupted,
@@ -257,15 +264,22 @@ impl Runner<'_> {
     }
 
     /// All that is known of the run before it begins.
-    fn opening(&self, plan: &RunPlan, spec: &WorkloadSpec) -> Run {
+    fn opening(&self, plan: &RunPlan, spec: &WorkloadSpec, place: Option<&Place>) -> Run {
+        let scripted = self.script.is_some();
+        let machine = if scripted {
+            Machine::default()
+        } else {
+            read(&self.root, this_build(None))
+        };
+        let site = place.and_then(|place| Site::of(place.root()).ok());
         Run {
             uuid: Uuid::now_v7(),
             started: Some(jiff::Timestamp::now().to_string()),
             plan: plan.clone(),
-            machine: kernmark_model::machine::Machine::default(),
-            target: None,
-            boot_id: None,
-            clock: if self.script.is_some() {
+            boot_id: machine.state.boot_id.clone(),
+            machine,
+            target: site.map(|site| read_target(&self.root, &site)),
+            clock: if scripted {
                 Clock::Scripted
             } else {
                 Clock::Wall
@@ -291,7 +305,7 @@ fn walk(
     plan: &RunPlan,
     place: Option<&Place>,
     script: Option<&Script>,
-    observer: &Observer,
+    observer: &mut Observer,
     signals: &Held,
     emitter: &mut Emitter<'_>,
     interrupted: &mut Option<i32>,

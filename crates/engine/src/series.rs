@@ -6,7 +6,7 @@ use kernmark_model::run::OpName;
 use kernmark_model::series::{Series, SeriesKind};
 use kernmark_sys::region::Shared;
 
-use crate::observe::SecondSample;
+use crate::observe::Second;
 
 /// Counts of all workers at one instant.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Recorder {
     /// Per worker: ops and bytes of each interval.
     workers: Vec<(Vec<u64>, Vec<u64>)>,
     ops: Vec<Vec<u64>>,
-    machine: Vec<SecondSample>,
+    machine: Vec<Second>,
 }
 
 /// One interval, added up.
@@ -73,7 +73,7 @@ impl Recorder {
         opened: u64,
         now: u64,
         longest: u64,
-        machine: SecondSample,
+        machine: Second,
     ) -> Interval {
         let snapshot = take(shared, spans);
         let mut sum = Interval {
@@ -113,6 +113,12 @@ impl Recorder {
         u32::try_from(stalled).unwrap_or(u32::MAX)
     }
 
+    /// Intervals in which the kernel slowed writers down.
+    pub(crate) fn throttled(&self) -> u32 {
+        let throttled = self.machine.iter().filter(|second| second.throttled);
+        u32::try_from(throttled.count()).unwrap_or(u32::MAX)
+    }
+
     /// The series, ready to be stored.
     pub(crate) fn finish(self, names: &[OpName]) -> Vec<Series> {
         if self.time.is_empty() {
@@ -130,7 +136,7 @@ impl Recorder {
             all(SeriesKind::Bytes, self.bytes),
             all(SeriesKind::LongestNanos, self.longest),
         ];
-        let machine = |pick: fn(&SecondSample) -> Option<u64>| {
+        let machine = |pick: fn(&Second) -> Option<u64>| {
             self.machine.iter().map(pick).collect::<Option<Vec<_>>>()
         };
         let facts = [

@@ -23,6 +23,8 @@ use crate::worker::ControlWord;
 
 /// Length of an interval.
 const SECOND: u64 = 1_000_000_000;
+/// A timed window shorter than this says little: it may lie wholly inside one burst or stall of write-back.
+const SHORT: Nanos = Nanos::secs(5);
 /// How often ended workers are looked for without being told: SIGCHLD is lost where another thread does not hold it.
 const LOOK: u64 = SECOND / 2;
 /// The same while nothing else is left to wait for.
@@ -41,7 +43,7 @@ pub(crate) struct StageEnd {
 
 /// What a stage needs of the runner.
 pub(crate) struct Context<'a, 'e> {
-    pub(crate) observer: &'a Observer,
+    pub(crate) observer: &'a mut Observer,
     pub(crate) signals: &'a Held,
     pub(crate) emitter: &'a mut Emitter<'e>,
     /// The signal that asked us to stop, once one did.
@@ -560,11 +562,27 @@ impl<'a, 'c, 'e> Watch<'a, 'c, 'e> {
             return;
         }
         let name = || phase.name.clone();
+        if let Stop::After(length) = current.spec.stop
+            && length < SHORT
+            && current.closed.is_some()
+        {
+            self.end.doubts.push(Doubt::TooShort {
+                phase: name(),
+                elapsed: phase.elapsed,
+            });
+        }
         let stalled = current.recorder.stalled();
         if stalled > 0 {
             self.end.doubts.push(Doubt::Stalled {
                 phase: name(),
                 seconds: stalled,
+            });
+        }
+        let throttled = current.recorder.throttled();
+        if throttled > 0 {
+            self.end.doubts.push(Doubt::Throttled {
+                phase: name(),
+                seconds: throttled,
             });
         }
         let total = phase.total(&[]);

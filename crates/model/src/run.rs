@@ -465,6 +465,13 @@ pub enum Doubt {
         /// How many seconds.
         seconds: u32,
     },
+    /// Seconds in which the kernel slowed writers down because too much was dirty.
+    Throttled {
+        /// The phase.
+        phase: String,
+        /// How many seconds.
+        seconds: u32,
+    },
     /// The window was too short for what it should show.
     TooShort {
         /// The phase.
@@ -532,6 +539,10 @@ impl fmt::Display for Doubt {
             Self::Stalled { phase, seconds } => write!(
                 f,
                 "{phase}: nothing ended in {seconds} whole seconds; the mean hides them, look at the series"
+            ),
+            Self::Throttled { phase, seconds } => write!(
+                f,
+                "{phase}: writers were slowed down in {seconds} seconds: more was dirty than vm.dirty_* let pass freely"
             ),
             Self::TooShort { phase, elapsed } => {
                 write!(f, "{phase}: only {elapsed} long; lengthen it")

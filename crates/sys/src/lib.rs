@@ -20,3 +20,6 @@ pub mod signal;
 pub mod storage;
 pub mod usage;
 pub mod wait;
+
+#[doc(hidden)]
+pub mod testing;

@@ -8,3 +8,8 @@ pub mod null;
 
 /// Every tool, one line each.
 pub static ALL: &[Tool] = &[null::TOOL, dbench::TOOL];
+
+/// The walk-through for authors, compiled so that it stays true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/adding-a-benchmark.md")]
+struct AddingABenchmark;

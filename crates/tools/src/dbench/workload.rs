@@ -401,7 +401,11 @@ impl Replay<'_> {
                 plain!(expect, |calls| client.create(calls, options, &create));
             }
             Op::QueryPath { path, expect } => {
-                let expect = if self.first_pass { expect } else { Expect::Either };
+                let expect = if self.first_pass {
+                    expect
+                } else {
+                    Expect::Either
+                };
                 plain!(expect, |calls| client.query_path(calls, options, path))
             }
             Op::Close { slot, expect } => {

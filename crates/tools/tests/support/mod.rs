@@ -33,13 +33,12 @@ impl Sink for Heard {
 
 impl Heard {
     pub fn phases(&self) -> Vec<&Phase> {
-        let phase = |event| match event {
-            EventBody::PhaseFinished { phase } => Some(&**phase),
-            _ => None,
-        };
-        self.events
-            .iter()
-            .filter_map(|event| phase(&event.body))
+        let bodies = self.events.iter().map(|event| &event.body);
+        bodies
+            .filter_map(|body| match body {
+                EventBody::PhaseFinished { phase } => Some(&**phase),
+                _ => None,
+            })
             .collect()
     }
 
@@ -51,25 +50,22 @@ impl Heard {
     }
 
     pub fn ticks(&self) -> Vec<&Tick> {
-        let tick = |event| match event {
-            EventBody::Tick(tick) => Some(tick),
-            _ => None,
-        };
-        self.events
-            .iter()
-            .filter_map(|event| tick(&event.body))
+        let bodies = self.events.iter().map(|event| &event.body);
+        bodies
+            .filter_map(|body| match body {
+                EventBody::Tick(tick) => Some(tick),
+                _ => None,
+            })
             .collect()
     }
 
     pub fn notes(&self) -> Vec<&str> {
-        let note = |event| match event {
-            EventBody::Note { text } => Some(text),
-            _ => None,
-        };
-        self.events
-            .iter()
-            .filter_map(|event| note(&event.body))
-            .map(String::as_str)
+        let bodies = self.events.iter().map(|event| &event.body);
+        bodies
+            .filter_map(|body| match body {
+                EventBody::Note { text } => Some(text.as_str()),
+                _ => None,
+            })
             .collect()
     }
 
