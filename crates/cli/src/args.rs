@@ -223,7 +223,12 @@ pub(crate) enum MachineCommand {
 #[derive(Debug, Args)]
 pub(crate) struct As {
     /// The program's name, then its own arguments
-    #[arg(value_name = "NAME", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        value_name = "NAME",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub(crate) called: Vec<OsString>,
 }
 
@@ -280,7 +285,9 @@ mod tests {
 
     #[test]
     fn everything_behind_a_program_s_name_is_its_own() {
-        let words = ["kernmark", "--db", "x.db", "as", "dbench", "-t", "1", "--help", "--db", "y"];
+        let words = [
+            "kernmark", "--db", "x.db", "as", "dbench", "-t", "1", "--help", "--db", "y",
+        ];
         let parsed = Arguments::try_parse_from(words).unwrap();
         assert_eq!(parsed.common.db, Some("x.db".into()));
         let Command::As(command) = parsed.command else {

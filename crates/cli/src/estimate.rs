@@ -76,12 +76,19 @@ mod tests {
 
     fn estimate(runs: &[(&str, Option<u64>)]) -> Estimate {
         let runs = runs.iter();
-        Estimate::new(runs.map(|(workload, length)| ((*workload).to_owned(), length.map(Nanos::secs))))
+        Estimate::new(
+            runs.map(|(workload, length)| ((*workload).to_owned(), length.map(Nanos::secs))),
+        )
     }
 
     #[test]
     fn a_run_takes_what_it_means_to_and_what_the_last_took_beside() {
-        let mut estimate = estimate(&[("a", Some(60)), ("a", Some(10)), ("b", Some(5)), ("a", Some(1))]);
+        let mut estimate = estimate(&[
+            ("a", Some(60)),
+            ("a", Some(10)),
+            ("b", Some(5)),
+            ("a", Some(1)),
+        ]);
         assert_eq!(estimate.from(0), Some(Nanos::secs(76)));
         estimate.finished(0, Nanos::secs(64));
         assert_eq!(estimate.of(1), Some(Nanos::secs(14)));

@@ -199,18 +199,17 @@ mod tests {
 
     #[test]
     fn a_cause_is_told_once_and_before_the_advice() {
-        let told = |error| words(&anyhow::Error::new(error));
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         let folder = StoreError::Folder {
             path: "/x".into(),
             source: denied(),
         };
         assert_eq!(
-            told(folder),
+            words(&folder.into()),
             "cannot make the folder /x for the store: permission denied\n  name another file with --db"
         );
         let cache = kernmark_engine::conditions::ConditionError::DropCaches(denied());
-        let text = told(cache);
+        let text = words(&cache.into());
         assert_eq!(text.matches("permission denied").count(), 1, "{text}");
     }
 

@@ -80,9 +80,7 @@ impl Location {
         }
         let found = fs::symlink_metadata(&folder).map_err(|error| unusable(&folder, error))?;
         let ours = found.uid() == around.user
-            || self
-                .caller
-                .is_some_and(|caller| found.uid() == caller.user);
+            || self.caller.is_some_and(|caller| found.uid() == caller.user);
         if !found.is_dir() || !ours || found.mode() & 0o022 != 0 {
             return Err(unusable(
                 &folder,
@@ -269,7 +267,10 @@ mod tests {
         }
         let message = Location::find(None, &sudo(0, "4711")).unwrap_err();
         let message = message.error.unwrap().to_string();
-        assert!(message.contains("user 4711") && message.contains("--db"), "{message}");
+        assert!(
+            message.contains("user 4711") && message.contains("--db"),
+            "{message}"
+        );
     }
 
     #[test]

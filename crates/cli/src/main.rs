@@ -56,7 +56,11 @@ fn act(around: &Surroundings, out: &mut Output) -> Result<Exit, Failure> {
         Err(told) => {
             // Help goes to standard output, mistakes to stderr.
             told.print().map_err(Failure::output)?;
-            Ok(if told.use_stderr() { Exit::WrongUse } else { Exit::Done })
+            Ok(if told.use_stderr() {
+                Exit::WrongUse
+            } else {
+                Exit::Done
+            })
         }
     }
 }

@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kernmark_model::event::{Event, EventBody, Tick};
@@ -22,7 +21,7 @@ pub(crate) struct Progress {
     began: u64,
     /// How many runs there are.
     runs: usize,
-    /// `[2/12] dbench clients=8`
+    /// `[2/12] dbench clients=8:`
     heading: String,
     /// When this run will be over; `None` if nobody knows.
     run_ends: Option<u64>,
@@ -76,9 +75,9 @@ impl Progress {
         rest: Option<Nanos>,
     ) {
         self.heading = if self.runs == 1 {
-            what.to_owned()
+            format!("{what}:")
         } else {
-            format!("[{}/{}] {what}", index + 1, self.runs)
+            format!("[{}/{}] {what}:", index + 1, self.runs)
         };
         self.run_ends = length.map(|length| clock::monotonic().saturating_add(length.0));
         self.rest = rest;
@@ -105,7 +104,7 @@ impl Progress {
             }
             EventBody::PhaseFinished { phase } => {
                 if matches!(self.shown, Shown::Lines) {
-                    complain(format_args!("{}: {}", self.heading, ended(phase)));
+                    complain(format_args!("{} {}", self.heading, ended(phase)));
                 }
             }
             EventBody::RunStarted { .. }
@@ -144,7 +143,7 @@ impl Progress {
         // An unknown end leaves the bar empty.
         bar.set_length(left.map_or(u64::MAX, |left| (elapsed + left).0.max(1)));
         bar.set_position(elapsed.0);
-        bar.set_message(format!("{}: {now} | {}", self.heading, times(elapsed, left)));
+        bar.set_message(format!("{} {} {now}", times(elapsed, left), self.heading));
     }
 }
 
@@ -197,19 +196,21 @@ fn ended(phase: &Phase) -> String {
 /// ` size=64 KiB stride=128 B`
 fn place(point: &Point) -> String {
     let axes = point.0.iter();
-    axes.map(|(axis, value)| format!(" {axis}={value}")).collect()
+    axes.map(|(axis, value)| format!(" {axis}={value}"))
+        .collect()
 }
 
+/// First in the line, as the end of it may not fit.
 fn times(elapsed: Nanos, left: Option<Nanos>) -> String {
     match left {
-        Some(left) => format!("{}, about {} left", span(elapsed), span(left)),
-        None => span(elapsed),
+        Some(left) => format!("{}, about {} left |", span(elapsed), span(left)),
+        None => format!("{} |", span(elapsed)),
     }
 }
 
-/// A time that people wait for: `12 s`, `1 min 5 s`, `2 h 10 min`.
+/// A time that people wait for, to the nearest second: `12 s`, `1 min 5 s`, `2 h 10 min`.
 pub(crate) fn span(time: Nanos) -> String {
-    let seconds = Duration::from_nanos(time.0).as_secs();
+    let seconds = (time + Nanos::millis(500)).0 / 1_000_000_000;
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
@@ -257,6 +258,7 @@ mod tests {
             interval: Nanos::secs(1),
             running: 8,
             workers: 8,
+            active: 8,
             ops: 1_000_000,
             bytes: Bytes(0),
             interval_ops: 74_123,
@@ -283,7 +285,12 @@ mod tests {
 
     #[test]
     fn numbers_are_grouped() {
-        for (number, text) in [(0.0, "0"), (999.4, "999"), (1000.0, "1,000"), (4_447_380.0, "4,447,380")] {
+        for (number, text) in [
+            (0.0, "0"),
+            (999.4, "999"),
+            (1000.0, "1,000"),
+            (4_447_380.0, "4,447,380"),
+        ] {
             assert_eq!(grouped(number), text);
         }
     }

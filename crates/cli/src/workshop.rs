@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use kernmark_engine::journal::Journal;
+use kernmark_engine::machine::Root;
 use kernmark_engine::preview::{Preview, preview};
 use kernmark_engine::runner::{Manner, RunEnd, RunError, Runner};
 use kernmark_engine::tool::Tool;
@@ -32,7 +33,9 @@ pub(crate) struct UndoFolder(PathBuf);
 impl UndoFolder {
     /// Undoes what earlier programs left in `folder`, and starts the janitor of this one. To be called before anything
     /// else is started.
-    pub(crate) fn begin(folder: PathBuf) -> Result<(Journal, Self), Failure> {
+    ///
+    /// The journal is to be dropped before the folder, and is when both are bound in this order.
+    pub(crate) fn begin(folder: PathBuf) -> Result<(Self, Journal), Failure> {
         for line in Journal::recover(&folder) {
             complain(line);
         }
@@ -46,7 +49,7 @@ impl UndoFolder {
                 folder.display()
             ))
         })?;
-        Ok((journal, Self(folder)))
+        Ok((Self(folder), journal))
     }
 }
 
@@ -95,10 +98,11 @@ impl Workshop {
         around: &Surroundings,
     ) -> Result<Self, Failure> {
         let undo_folder = location.undo_folder(around)?;
-        let (journal, undo) = UndoFolder::begin(undo_folder.clone())?;
+        let (undo, journal) = UndoFolder::begin(undo_folder.clone())?;
         // Between runs too: a signal must not end us with a plan half noted.
         let held = Held::new(&[signal::INT, signal::TERM, signal::HUP, signal::QUIT])
             .map_err(|errno| Failure::new(Exit::Failed, errno.io()))?;
+        let store = location.open()?;
         Ok(Self {
             runner: Runner {
                 tools,
@@ -107,10 +111,11 @@ impl Workshop {
                 journal,
                 recorder: None,
                 script: None,
+                root: Root::real(),
                 events: 0,
             },
             _undo: undo,
-            store: location.open()?,
+            store,
             held,
             undo_folder,
         })
@@ -167,7 +172,10 @@ impl Workshop {
             };
             let started = clock::monotonic();
             let mut stdin = input.reader();
-            match self.runner.run(plan, Manner::default(), &mut stdin, &mut receivers) {
+            match self
+                .runner
+                .run(plan, Manner::default(), &mut stdin, &mut receivers)
+            {
                 Ok(end) => {
                     made.runs.push(end.uuid);
                     if end.outcome.is_complete() {

@@ -34,11 +34,10 @@ pub fn preview(
         remarks: &mut Vec::new(),
         seed: plan.seed,
     };
-    let mut workload =
-        (spec.make)(&plan.params, &mut making).map_err(|cause| RunError::Make {
-            tool: plan.selector(),
-            cause,
-        })?;
+    let mut workload = (spec.make)(&plan.params, &mut making).map_err(|cause| RunError::Make {
+        tool: plan.selector(),
+        cause,
+    })?;
     place::check_memory(conditions::available_memory(), workload.room())?;
     if spec.needs.contains(&Need::Directory) {
         let named = directory(plan, cwd);

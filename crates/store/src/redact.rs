@@ -161,6 +161,7 @@ impl Redactor {
             | Doubt::Input { what: text }
             | Doubt::Note { text } => self.text(text),
             Doubt::Stalled { .. }
+            | Doubt::Throttled { .. }
             | Doubt::TooShort { .. }
             | Doubt::Unfair { .. }
             | Doubt::CacheMostly { .. }

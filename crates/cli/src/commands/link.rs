@@ -16,8 +16,9 @@ pub(super) fn run(command: &Link, context: &mut Context<'_>) -> Result<Exit, Fai
     let folder = context.around.cwd.join(&command.folder);
     let missing = wanted(&folder, &program)?;
     for link in &missing {
-        symlink(&program, link)
-            .map_err(|error| Failure::need(format_args!("cannot make {}: {error}", link.display())))?;
+        symlink(&program, link).map_err(|error| {
+            Failure::need(format_args!("cannot make {}: {error}", link.display()))
+        })?;
     }
     let quiet = context.common.quiet;
     context.print(|out| {
@@ -37,7 +38,9 @@ fn wanted(folder: &Path, program: &Path) -> Result<Vec<PathBuf>, Failure> {
     for name in personality::names() {
         let link = folder.join(name);
         match fs::symlink_metadata(&link) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => missing.push(link),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => {
+                missing.push(link)
+            }
             Err(error) => {
                 return Err(Failure::need(format_args!(
                     "cannot make {}: {error}\n  name a folder that exists",

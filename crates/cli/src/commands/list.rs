@@ -41,7 +41,10 @@ fn tools(out: &mut dyn Write) -> io::Result<()> {
         .map(|tool| [tool.name.to_owned(), about(tool).to_owned()])
         .collect();
     columns(out, "", &rows)?;
-    writeln!(out, "\nkernmark list TOOL shows its parameters, kernmark doc TOOL its page.")
+    writeln!(
+        out,
+        "\nkernmark list TOOL shows its parameters, kernmark doc TOOL its page."
+    )
 }
 
 /// The summary without the tool's own name before it.
@@ -99,7 +102,10 @@ fn selector(tool: &Tool, workload: &WorkloadSpec) -> String {
 /// What values a parameter takes, in words.
 fn kind(kind: ParamKind) -> String {
     match kind {
-        ParamKind::Count { least, most: u64::MAX } => format!("number from {least}"),
+        ParamKind::Count {
+            least,
+            most: u64::MAX,
+        } => format!("number from {least}"),
         ParamKind::Count { least, most } => format!("number {least} to {most}"),
         ParamKind::Bytes => "size (64k, 1.5GiB)".to_owned(),
         ParamKind::Duration => "time (15s, 10m)".to_owned(),

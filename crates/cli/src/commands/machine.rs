@@ -60,7 +60,14 @@ fn here(command: &Command, context: &mut Context<'_>) -> Result<(), Failure> {
     let json = context.common.json;
     context.print(|out| {
         if json {
-            return json_line(out, &Told { version: VERSION, machine, target });
+            return json_line(
+                out,
+                &Told {
+                    version: VERSION,
+                    machine,
+                    target,
+                },
+            );
         }
         writeln!(out, "{}\n", summary(&machine, target.as_ref()))?;
         facts(out, "machine", &machine.facts())?;
@@ -103,7 +110,10 @@ fn diff(first: &str, second: &str, context: &mut Context<'_>) -> Result<(), Fail
             });
         }
         if differences.is_empty() {
-            return writeln!(out, "machine and target are the same in all that is recorded");
+            return writeln!(
+                out,
+                "machine and target are the same in all that is recorded"
+            );
         }
         let rows: Vec<[String; 3]> = differences.iter().map(row).collect();
         columns(out, "", &rows)

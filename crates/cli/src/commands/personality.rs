@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kernmark_engine::machine::Root;
 use kernmark_engine::runner::Runner;
 use kernmark_engine::tool::{Invocation, Personality};
 use kernmark_tools::ALL;
@@ -70,7 +71,7 @@ impl Called {
             // An original needs no home.
             Err(_) => private_folder(),
         };
-        let (journal, _undo) = UndoFolder::begin(undo)?;
+        let (_undo, journal) = UndoFolder::begin(undo)?;
         let mut store = if is_named(db, around) {
             Some(location?.open()?)
         } else {
@@ -83,6 +84,7 @@ impl Called {
             journal,
             recorder: store.as_mut().map(|store| store as _),
             script: None,
+            root: Root::real(),
             events: 0,
         };
         let mut invocation = Invocation {

@@ -26,7 +26,13 @@ pub(super) fn run(command: &Resume, context: &mut Context<'_>) -> Result<Exit, F
         .map(|run| {
             // The plan is stored as it runs, and that is by this program.
             let program = program();
-            (run.position, RunPlan { program, ..run.plan })
+            (
+                run.position,
+                RunPlan {
+                    program,
+                    ..run.plan
+                },
+            )
         })
         .collect();
     let mut input = Input::default();
@@ -50,7 +56,9 @@ pub(super) fn run(command: &Resume, context: &mut Context<'_>) -> Result<Exit, F
 /// The plan whose name begins so, or the only one.
 fn chosen(unfinished: Vec<UnfinishedPlan>, name: Option<&str>) -> Result<UnfinishedPlan, Failure> {
     if unfinished.is_empty() {
-        return Err(Failure::wrong_use("every plan in the store is done: nothing to resume"));
+        return Err(Failure::wrong_use(
+            "every plan in the store is done: nothing to resume",
+        ));
     }
     let all: Vec<String> = unfinished.iter().map(described).collect();
     let wanted = name.unwrap_or_default().replace('-', "");
@@ -73,7 +81,10 @@ fn chosen(unfinished: Vec<UnfinishedPlan>, name: Option<&str>) -> Result<Unfinis
 }
 
 fn described(plan: &UnfinishedPlan) -> String {
-    let undone = plan.runs.iter().filter(|run| run.state != PlannedState::Done);
+    let undone = plan
+        .runs
+        .iter()
+        .filter(|run| run.state != PlannedState::Done);
     format!(
         "{}  {}, {} of {} runs not done",
         short(plan.uuid),

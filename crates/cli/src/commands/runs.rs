@@ -27,7 +27,9 @@ pub(super) fn run(command: &Runs, context: &mut Context<'_>) -> Result<Exit, Fai
     let json = context.common.json;
     context.print(|out| {
         if json {
-            return runs.iter().try_for_each(|run| json_line(out, &Told::of(run)));
+            return runs
+                .iter()
+                .try_for_each(|run| json_line(out, &Told::of(run)));
         }
         let rows: Vec<[String; 6]> = runs.iter().map(row).collect();
         columns(out, "", &rows)

@@ -24,7 +24,10 @@ pub(super) fn run(command: &Show, context: &mut Context<'_>) -> Result<Exit, Fai
     if let Some(name) = &command.format {
         let format = format(name, &run.plan.tool)?;
         let text = (format.print)(&run).map_err(|error| {
-            Failure::wrong_use(format_args!("cannot show {} as {name}: {error}", short(uuid)))
+            Failure::wrong_use(format_args!(
+                "cannot show {} as {name}: {error}",
+                short(uuid)
+            ))
         })?;
         context.print(|out| out.write_all(text.as_bytes()))?;
         return Ok(Exit::Done);

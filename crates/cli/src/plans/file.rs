@@ -57,9 +57,8 @@ pub(crate) fn read(name: &str, text: &str) -> Result<Plan, Failure> {
             .into_iter()
             .zip(1..)
             .map(|(step, number)| {
-                step.understood().map_err(|why| {
-                    Failure::wrong_use(format_args!("{name}: step {number}: {why}"))
-                })
+                step.understood()
+                    .map_err(|why| Failure::wrong_use(format_args!("{name}: step {number}: {why}")))
             })
             .collect::<Result<_, _>>()?,
     })
@@ -166,7 +165,10 @@ word = ["a,b", "c"]
             ("size", "4k | 64k"),
             ("word", "a,b | c"),
         ];
-        assert_eq!(typed, expected.map(|(name, values)| (name, values.to_owned())));
+        assert_eq!(
+            typed,
+            expected.map(|(name, values)| (name, values.to_owned()))
+        );
     }
 
     #[test]
@@ -191,7 +193,10 @@ word = ["a,b", "c"]
             ("not toml", "line 1"),
         ] {
             let told = refused(text);
-            assert!(told.starts_with("x.toml: ") && told.contains(message), "{told}");
+            assert!(
+                told.starts_with("x.toml: ") && told.contains(message),
+                "{told}"
+            );
         }
     }
 }

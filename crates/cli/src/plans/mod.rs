@@ -204,8 +204,13 @@ mod tests {
 
     fn plan(words: &[&str]) -> Result<Plan, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        of_words(&words, &Settings::default(), ALL, &around("/nowhere".as_ref()))
-            .map_err(|failure| failure.error.unwrap().to_string())
+        of_words(
+            &words,
+            &Settings::default(),
+            ALL,
+            &around("/nowhere".as_ref()),
+        )
+        .map_err(|failure| failure.error.unwrap().to_string())
     }
 
     #[test]
@@ -284,7 +289,13 @@ mod tests {
 
     #[test]
     fn a_run_made_again_has_every_value_of_the_first() {
-        let first = plan(&["null", "seconds=1500ms", "bytes=65537", "workers=2", "spawn=exec"]);
+        let first = plan(&[
+            "null",
+            "seconds=1500ms",
+            "bytes=65537",
+            "workers=2",
+            "spawn=exec",
+        ]);
         let resolved = plan::resolve(&first.unwrap(), ALL, &Program::default(), 7).unwrap();
         let again = like(&resolved[0], &Settings::default());
         let again = plan::resolve(&again, ALL, &Program::default(), 8).unwrap();
