@@ -31,10 +31,11 @@ pub(crate) fn run(target: &str, seconds: u64) -> Result<()> {
     )
 }
 
-/// The folders of sample texts. All of them for every target: a text of another format is good nonsense.
+/// The folders of sample texts, and what is kept for fuzzing alone. All of them for every target: a text of another
+/// format is good nonsense.
 fn samples() -> Result<Vec<PathBuf>> {
     let tools = root().join("crates/tools/src");
-    let mut folders = Vec::new();
+    let mut folders = vec![root().join("fuzz/seeds")];
     for entry in tools
         .read_dir()
         .with_context(|| format!("listing {}", tools.display()))?

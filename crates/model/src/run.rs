@@ -178,6 +178,31 @@ pub struct Metric {
     pub take: Take,
 }
 
+impl Metric {
+    /// Of all ops of a phase that has one point.
+    pub fn new(name: &str, unit: &str, better: Better, phase: &str, formula: Formula) -> Self {
+        Self {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            better,
+            phase: phase.to_owned(),
+            at: At::Only,
+            ops: Vec::new(),
+            formula,
+            take: Take::Median,
+        }
+    }
+
+    /// Of these ops only.
+    #[must_use]
+    pub fn of(self, ops: &[&str]) -> Self {
+        Self {
+            ops: ops.iter().map(|op| (*op).to_owned()).collect(),
+            ..self
+        }
+    }
+}
+
 /// Which of a phase's points a metric is taken at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -132,6 +132,7 @@ fn a_run_is_there_from_its_beginning_and_grows_by_phases() {
         interval: Nanos::secs(1),
         running: 2,
         workers: 2,
+        active: 2,
         ops: 9,
         bytes: Bytes(9),
         interval_ops: 9,

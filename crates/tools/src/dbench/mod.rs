@@ -5,7 +5,7 @@
 //! original ([`client`]).
 
 use kernmark_engine::tool::{Need, Tool, WorkloadSpec};
-use kernmark_model::run::{At, Better, Formula, Metric, Take};
+use kernmark_model::run::{Better, Formula, Metric};
 
 mod client;
 pub mod generate;
@@ -37,70 +37,22 @@ const CLEANUP: &str = "cleanup";
 const PASS: &str = "pass";
 
 fn metrics() -> Vec<Metric> {
-    let metric = |name: &str, unit: &str, better, ops: &[&str], formula| Metric {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        better,
-        phase: EXECUTE.to_owned(),
-        at: At::Only,
-        ops: ops.iter().map(|op| (*op).to_owned()).collect(),
-        formula,
-        take: Take::Median,
-    };
+    use Better::{Higher, Lower};
+    let metric = |name, unit, better, formula| Metric::new(name, unit, better, EXECUTE, formula);
     vec![
-        metric(
-            "throughput",
-            "MB/s",
-            Better::Higher,
-            &[],
-            Formula::MegabytesPerSecond,
-        ),
+        metric("throughput", "MB/s", Higher, Formula::MegabytesPerSecond),
         metric(
             "durable throughput",
             "MB/s",
-            Better::Higher,
-            &[],
+            Higher,
             Formula::DurableMegabytesPerSecond,
         ),
-        metric("ops", "ops/s", Better::Higher, &[], Formula::OpsPerSecond),
-        metric(
-            "pass time",
-            "ms",
-            Better::Lower,
-            &[PASS],
-            Formula::MeanMillis,
-        ),
-        metric(
-            "latency p50",
-            "ms",
-            Better::Lower,
-            &[],
-            Formula::QuantileMillis(0.5),
-        ),
-        metric(
-            "latency p99",
-            "ms",
-            Better::Lower,
-            &[],
-            Formula::QuantileMillis(0.99),
-        ),
-        metric(
-            "latency p99.9",
-            "ms",
-            Better::Lower,
-            &[],
-            Formula::QuantileMillis(0.999),
-        ),
-        metric(
-            "Flush p99",
-            "ms",
-            Better::Lower,
-            &["Flush"],
-            Formula::QuantileMillis(0.99),
-        ),
-        Metric {
-            phase: CLEANUP.to_owned(),
-            ..metric("cleanup time", "s", Better::Lower, &[], Formula::Seconds)
-        },
+        metric("ops", "ops/s", Higher, Formula::OpsPerSecond),
+        metric("pass time", "ms", Lower, Formula::MeanMillis).of(&[PASS]),
+        metric("latency p50", "ms", Lower, Formula::QuantileMillis(0.5)),
+        metric("latency p99", "ms", Lower, Formula::QuantileMillis(0.99)),
+        metric("latency p99.9", "ms", Lower, Formula::QuantileMillis(0.999)),
+        metric("Flush p99", "ms", Lower, Formula::QuantileMillis(0.99)).of(&["Flush"]),
+        Metric::new("cleanup time", "s", Lower, CLEANUP, Formula::Seconds),
     ]
 }

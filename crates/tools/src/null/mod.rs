@@ -5,7 +5,7 @@ use kernmark_engine::tool::{
 };
 use kernmark_engine::worker::{Done, Worker};
 use kernmark_model::plan::{ParamKind, Params};
-use kernmark_model::run::{At, Better, Formula, Metric, OpName, Phase, Spawn, Take};
+use kernmark_model::run::{Better, Formula, Metric, OpName, Phase, Spawn};
 use kernmark_model::units::{Bytes, Nanos};
 
 /// The tool.
@@ -77,16 +77,7 @@ const PARAMS: &[Param] = &[
 const OP: usize = 0;
 
 fn metrics() -> Vec<Metric> {
-    let metric = |name: &str, unit: &str, better, formula| Metric {
-        name: name.to_owned(),
-        unit: unit.to_owned(),
-        better,
-        phase: "work".to_owned(),
-        at: At::Only,
-        ops: Vec::new(),
-        formula,
-        take: Take::Median,
-    };
+    let metric = |name, unit, better, formula| Metric::new(name, unit, better, "work", formula);
     vec![
         metric("ops", "ops/s", Better::Higher, Formula::OpsPerSecond),
         metric(

@@ -1,5 +1,10 @@
 //! What the tests of tools share: a runner in a folder of its own, and ears.
-#![expect(dead_code, reason = "each test file uses its part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::allow_attributes,
+    reason = "each test file uses its part"
+)]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
