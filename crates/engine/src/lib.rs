@@ -18,6 +18,7 @@ pub mod machine;
 mod observe;
 pub mod place;
 pub mod plan;
+pub mod preview;
 pub mod runner;
 pub mod script;
 mod series;

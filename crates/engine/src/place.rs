@@ -237,7 +237,8 @@ fn refuse_files(entry: &Path) -> Result<(), PlaceError> {
     Ok(())
 }
 
-fn check_room(root: &Path, room: Room) -> Result<(), PlaceError> {
+/// Refuses work that does not fit into what is free at `root`.
+pub(crate) fn check_room(root: &Path, room: Room) -> Result<(), PlaceError> {
     let Ok(there) = kernmark_sys::storage::room(root) else {
         return Ok(());
     };

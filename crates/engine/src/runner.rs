@@ -1,6 +1,6 @@
 //! Walks a run: needs, place, workers through their stages, clean-up; speaks through events only.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use kernmark_model::event::{EventBody, Sink, SinkError};
 use kernmark_model::machine::Machine;
@@ -21,6 +21,7 @@ use crate::machine::{Root, Site, read, read_target, this_build};
 use crate::observe::Observer;
 use crate::place::{self, Place, PlaceError};
 use crate::plan::{self, PlanError};
+use crate::preview;
 use crate::script::Script;
 use crate::stage::{self, Context, StageError};
 use crate::tool::{MakeError, Making, Need, Tool, Workload, WorkloadSpec};
@@ -237,26 +238,13 @@ impl Runner<'_> {
         workload: &dyn Workload,
         manner: Manner,
     ) -> Result<Option<Place>, RunError> {
-        let need = |need, remedy| RunError::Need {
-            tool: tool.name.to_owned(),
-            need,
-            remedy,
-        };
-        if spec.needs.contains(&Need::Root) && process::effective_user() != 0 {
-            return Err(need("the superuser", "run it as root"));
-        }
+        preview::check_needs(plan, tool, spec)?;
         if self.script.is_some() {
             return Ok(None);
         }
         place::check_memory(conditions::available_memory(), workload.room())?;
         let place = if spec.needs.contains(&Need::Directory) {
-            let named = plan.on.as_deref().map_or(Path::new("."), Path::new);
-            // A relative name is kept as typed where we stand in that directory anyway.
-            let named = if named.is_absolute() {
-                named.to_owned()
-            } else {
-                self.cwd.join(named)
-            };
+            let named = preview::directory(plan, &self.cwd);
             let entries = manner.in_place.then(|| workload.in_place_entries());
             let taken = Place::take(
                 &named,
@@ -266,8 +254,6 @@ impl Runner<'_> {
                 &mut self.journal,
             );
             Some(taken.inspect_err(|_| drop(self.journal.undo_all()))?)
-        } else if spec.needs.contains(&Need::Device) && plan.on.is_none() {
-            return Err(need("a block device", "name one with --on"));
         } else {
             None
         };
