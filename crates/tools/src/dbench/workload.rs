@@ -274,6 +274,10 @@ impl Replay<'_> {
                     worker.warm();
                 }
             }
+            // The window may close while the last line sleeps: then the pass was cut, too.
+            if worker.should_stop() {
+                return Ok(());
+            }
             for client in &mut *clients {
                 client.close_left(&mut worker.calls, &loadfile.left_open);
             }
