@@ -155,8 +155,7 @@ fn what_would_end_after_the_budget_is_left_out_and_resumed() {
         "--budget",
         "1ns",
     ];
-    let left = world.command(&run).assert().code(0).get_output().clone();
-    let left = String::from_utf8(left.stderr).unwrap();
+    let left = world.told(&run, 0);
     assert!(left.contains("3 of 3 runs are left out"), "{left}");
     assert_eq!(world.json(&["runs", "--json"]).len(), 0);
     world.done(&["resume", "--budget", "10m"]);
@@ -168,20 +167,9 @@ fn what_would_end_after_the_budget_is_left_out_and_resumed() {
 fn a_plan_that_is_not_wanted_is_forgotten() {
     let world = World::new();
     world.done(&["run", "null", "seconds=10ms", "--budget", "1ns"]);
-    let refused = world
-        .command(&["resume", "--forget"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("PLAN"));
-    let all = world
-        .command(&["resume", "x"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    let all = String::from_utf8(all.stderr).unwrap();
+    let refused = world.told(&["resume", "--forget"], 2);
+    assert!(refused.contains("PLAN"));
+    let all = world.told(&["resume", "x"], 2);
     let plan = all
         .lines()
         .last()
@@ -190,13 +178,8 @@ fn a_plan_that_is_not_wanted_is_forgotten() {
         .next()
         .unwrap();
     world.done(&["resume", "--forget", plan]);
-    let none = world
-        .command(&["resume"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    assert!(String::from_utf8_lossy(&none.stderr).contains("nothing to resume"));
+    let none = world.told(&["resume"], 2);
+    assert!(none.contains("nothing to resume"));
 }
 
 #[test]
@@ -335,13 +318,8 @@ fn links_are_made_for_the_originals_and_nothing_is_overwritten() {
     if let Some(name) = names.first() {
         fs::remove_file(bin.join(name)).unwrap();
         fs::write(bin.join(name), "somebody's").unwrap();
-        let refused = world
-            .command(&["link", "bin"])
-            .assert()
-            .code(3)
-            .get_output()
-            .clone();
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("left alone"));
+        let refused = world.told(&["link", "bin"], 3);
+        assert!(refused.contains("left alone"));
         assert_eq!(fs::read_to_string(bin.join(name)).unwrap(), "somebody's");
     }
 }
