@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use kernmark_model::units::Bytes;
+use kernmark_sys::call::{O_CREAT, O_NOFOLLOW};
 use kernmark_sys::lock;
 use thiserror::Error;
 use uuid::Uuid;
@@ -190,13 +191,12 @@ fn take_lock(root: &Path, journal: &mut Journal) -> Result<File, PlaceError> {
     };
     // Its holder removes the file and then lets the lock go, so the file that we locked may be gone already: try again.
     for _ in 0..100 {
-        // Ours to remove only once it is locked by us: recorded then.
+        // Read-only, though it creates: a file open for writing would keep the filesystem from being remounted.
         let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
+            .read(true)
             .mode(0o600)
-            .custom_flags(NOFOLLOW)
+            // A symbolic link in the lock's place must not lead out of the directory.
+            .custom_flags(O_CREAT | O_NOFOLLOW)
             .open(&path)
             .map_err(unusable)?;
         if !lock::try_exclusive(&file).map_err(|errno| unusable(errno.io()))? {
@@ -214,9 +214,6 @@ fn take_lock(root: &Path, journal: &mut Journal) -> Result<File, PlaceError> {
     }
     Err(busy())
 }
-
-/// O_NOFOLLOW: a symbolic link in the lock's place must not lead out of the directory.
-const NOFOLLOW: i32 = 0o400_000;
 
 /// Refuses an entry that holds anything but directories (which the original leaves behind).
 fn refuse_files(entry: &Path) -> Result<(), PlaceError> {

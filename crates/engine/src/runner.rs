@@ -314,6 +314,7 @@ fn walk(
     ops.push(OpName {
         name: "syncfs".to_owned(),
         span: true,
+        ..OpName::default()
     });
     let spans: Vec<bool> = ops.iter().map(|op| op.span).collect();
     let mut done: Vec<Phase> = Vec::new();

@@ -128,6 +128,22 @@ impl Run {
             .collect()
     }
 
+    /// The stored values that the metric's figure is taken from; none where it follows from counts.
+    pub fn stored_values<'run>(&'run self, metric: &Metric) -> Vec<&'run Value> {
+        if metric.formula != Formula::Stored {
+            return Vec::new();
+        }
+        self.phases
+            .iter()
+            .filter(|phase| phase.name == metric.phase)
+            .filter(|phase| match &metric.at {
+                At::Point(point) => phase.point == *point,
+                At::Only | At::Best => true,
+            })
+            .flat_map(|phase| stored_values(phase, metric))
+            .collect()
+    }
+
     fn points<'run>(&'run self, phase: &str) -> impl Iterator<Item = &'run Point> {
         self.phases
             .iter()
@@ -186,6 +202,10 @@ impl Run {
 
 /// The figures stored under the metric's name (and op, where it names one), one for each repetition.
 fn stored(clock: Clock, phase: &Phase, metric: &Metric) -> impl Iterator<Item = f64> {
+    stored_values(phase, metric).filter_map(move |value| number(clock, value))
+}
+
+fn stored_values<'run>(phase: &'run Phase, metric: &Metric) -> impl Iterator<Item = &'run Value> {
     phase
         .samples
         .iter()
@@ -195,7 +215,7 @@ fn stored(clock: Clock, phase: &Phase, metric: &Metric) -> impl Iterator<Item = 
                 && (metric.ops.is_empty()
                     || sample.op.as_ref().is_some_and(|op| metric.ops.contains(op)))
         })
-        .filter_map(move |sample| number(clock, &sample.value))
+        .map(|sample| &sample.value)
 }
 
 /// The value as a number; `None` where it must not be taken for one of a single run, or of that clock.

@@ -16,8 +16,8 @@ use crate::counters::Counters;
 use crate::machine::Target;
 use crate::plan::ParamValue;
 use crate::run::{
-    At, AxisValue, Better, Clock, CounterPair, CutOp, Doubt, Formula, Metric, OpName, Outcome,
-    Point, Run, Sample, SessionPlace, Spawn, Statistic, Take, Usage, Value, WorkerResult,
+    At, AxisValue, Better, Clock, CounterPair, CutOp, Direction, Doubt, Formula, Metric, OpName,
+    Outcome, Point, Run, Sample, SessionPlace, Spawn, Statistic, Take, Usage, Value, WorkerResult,
     WorkerState,
 };
 use crate::series::{Series, SeriesKind};
@@ -314,6 +314,34 @@ pub fn blocked_session_with_a_void() -> Vec<Run> {
         .collect()
 }
 
+/// A run whose one figure is `throughput` in MB/s, more being better, made on `kernel`. For tests that need many.
+pub fn one_figure(number: u64, kernel: &str, value: Value) -> Run {
+    let mut run = run(1_000 + number, "dbench", "dbench");
+    run.plan.params = params([("clients", ParamValue::Count(8))]);
+    run.machine.kernel.release = Some(kernel.to_owned());
+    let mut replay = phase("replay", Nanos::secs(60));
+    replay.samples = vec![sample("throughput", value)];
+    run.phases = vec![replay];
+    run.metrics = vec![metric(
+        "throughput",
+        "MB/s",
+        Better::Higher,
+        "replay",
+        Formula::Stored,
+    )];
+    run
+}
+
+/// The block and arm of a run in the one session that the fixtures have.
+pub fn place(block: u32, arm: &str) -> SessionPlace {
+    SessionPlace {
+        id: name(0x5e55),
+        block,
+        position: 0,
+        arm: arm.to_owned(),
+    }
+}
+
 /// Ten seconds of two clients that write 64 KiB at a time, with everything a run can carry.
 fn dbench(number: u64, writes: u64) -> Run {
     let mut run = run(number, "dbench", "dbench");
@@ -360,11 +388,15 @@ fn dbench(number: u64, writes: u64) -> Run {
     replay.start = Nanos::millis(300);
     replay.spawn = Some(Spawn::Fork);
     replay.ops = vec![
-        op("WriteX"),
+        OpName {
+            direction: Some(Direction::Write),
+            ..op("WriteX")
+        },
         op("Flush"),
         OpName {
             name: "pass".to_owned(),
             span: true,
+            ..OpName::default()
         },
     ];
     replay.workers = (0..2)

@@ -297,12 +297,25 @@ pub struct Phase {
 }
 
 /// Name of a kind of operation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpName {
     /// `ReadX`, `fsync`.
     pub name: String,
     /// A span of several ops (a pass, an application's burst): timed, but not added to the ops.
     pub span: bool,
+    /// Which way its bytes go; `None` for an op that moves none, or both ways.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+}
+
+/// Which way bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the target.
+    Read,
+    /// To the target.
+    Write,
 }
 
 /// Counters before and after.

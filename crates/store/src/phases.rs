@@ -18,7 +18,7 @@ use crate::{Detail, StoreError};
 const PHASES: &str = "SELECT id, name, point, repetition, start_ns, elapsed_ns, warm_up_ns, spawn,
         CASE WHEN ?2 THEN counters END
     FROM phase WHERE run = ?1 ORDER BY position";
-const OPS: &str = "SELECT op.phase, op.name, op.span
+const OPS: &str = "SELECT op.phase, op.name, op.span, op.direction
     FROM phase CROSS JOIN op ON op.phase = phase.id
     WHERE phase.run = ?1 ORDER BY phase.position, op.op";
 const WORKERS: &str = "SELECT w.phase, w.rank, w.start_ns, w.end_ns, w.state, w.cut_op, w.cut_ns
@@ -154,10 +154,15 @@ impl Reader<'_> {
     }
 
     fn ops(&mut self, id: i64) -> Result<(), Fault> {
-        self.each(OPS, params![id], |_, row| {
+        self.each(OPS, params![id], |reader, row| {
+            let direction: Option<String> = row.get(3)?;
             Ok(Piece::Op(OpName {
                 name: row.get(1)?,
                 span: row.get(2)?,
+                direction: match direction {
+                    Some(word) => Some(from_word(reader.what("op's direction"), word)?),
+                    None => None,
+                },
             }))
         })
     }

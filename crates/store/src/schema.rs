@@ -216,6 +216,7 @@ Name of a kind of operation in a phase.
 | `op` | `INTEGER NOT NULL` | Index of the op within the phase, from 0. |
 | `name` | `TEXT NOT NULL` | The name that people know. |
 | `span` | `INTEGER NOT NULL` | 1 for a span of several ops, which is timed but not added to them; else 0. |
+| `direction` | `TEXT` | Which way its bytes go, 'read' or 'write'; NULL for an op that moves none, or both ways. |
 | | `PRIMARY KEY (phase, op)` |  |
 "
         );

@@ -298,10 +298,17 @@ pub(crate) fn append(
                 ],
                 |row| row.get(0),
             )?;
-        let mut op = change
-            .prepare_cached("INSERT INTO op (phase, op, name, span) VALUES (?1, ?2, ?3, ?4)")?;
+        let mut op = change.prepare_cached(
+            "INSERT INTO op (phase, op, name, span, direction) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
         for (index, named) in (0_i64..).zip(&phase.ops) {
-            op.execute(params![id, index, named.name, named.span])?;
+            op.execute(params![
+                id,
+                index,
+                named.name,
+                named.span,
+                named.direction.as_ref().and_then(to_word)
+            ])?;
         }
         for worker in &phase.workers {
             append_worker(change, name, id, worker)?;

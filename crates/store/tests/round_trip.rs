@@ -528,7 +528,7 @@ fn a_hundred_thousand_ops_are_read_in_one_go() {
             ops: (0..100)
                 .map(|op| kernmark_model::run::OpName {
                     name: format!("job {op}"),
-                    span: false,
+                    ..kernmark_model::run::OpName::default()
                 })
                 .collect(),
             workers: (0..20)

@@ -30,6 +30,8 @@ pub const O_CREAT: i32 = libc::O_CREAT;
 pub const O_TRUNC: i32 = libc::O_TRUNC;
 /// O_EXCL.
 pub const O_EXCL: i32 = libc::O_EXCL;
+/// O_NOFOLLOW.
+pub const O_NOFOLLOW: i32 = libc::O_NOFOLLOW;
 /// O_SYNC.
 pub const O_SYNC: i32 = libc::O_SYNC;
 /// O_DIRECTORY.

@@ -444,3 +444,42 @@ fn clients_of_one_process_go_in_lock_step() {
         Err(RunError::Make { .. })
     ));
 }
+
+/// Private_Dirty of a process, in KiB.
+fn private_dirty(pid: i32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Private_Dirty:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+#[test]
+fn a_thousand_clients_start_run_and_leave_within_half_a_mebibyte_each() {
+    // 64 KiB of files a client.
+    let load = ONE_WRITE.replace(
+        "Close 7",
+        "ReadX 7 0 65536 65536 NT_STATUS_OK\nFlush 7 NT_STATUS_OK\nClose 7",
+    );
+    let (bench, load) = with(&load);
+    let largest = Rc::new(Cell::new(None));
+    let seen = Rc::clone(&largest);
+    let mut heard = Heard {
+        on_event: Some(Box::new(move |event| {
+            if let EventBody::Tick(tick) = &event.body
+                && tick.phase == "execute"
+                && seen.get().is_none()
+            {
+                seen.set(children().into_iter().filter_map(private_dirty).max());
+            }
+        })),
+        ..Heard::default()
+    };
+    let text = format!("dbench clients=1000 seconds=2 warmup=0 loadfile={load}");
+    let end = bench.run_with(&text, None, &mut heard).unwrap();
+    assert_eq!(end.outcome, Outcome::Complete);
+    assert_eq!(heard.phase("execute").workers.len(), 1000);
+    let largest = largest.get().expect("a tick came");
+    assert!(largest <= 512, "{largest} KiB of private memory");
+    assert_eq!((bench.left(), children()), (Vec::new(), Vec::new()));
+}

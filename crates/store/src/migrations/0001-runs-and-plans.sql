@@ -166,6 +166,8 @@ CREATE TABLE op (
     name TEXT NOT NULL,
     -- 1 for a span of several ops, which is timed but not added to them; else 0.
     span INTEGER NOT NULL,
+    -- Which way its bytes go, 'read' or 'write'; NULL for an op that moves none, or both ways.
+    direction TEXT,
     PRIMARY KEY (phase, op)
 ) STRICT, WITHOUT ROWID;
 

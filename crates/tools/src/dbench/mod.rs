@@ -8,10 +8,12 @@ use kernmark_engine::tool::{Need, Tool, WorkloadSpec};
 use kernmark_model::run::{Better, Formula, Metric};
 
 mod client;
+pub mod format;
 pub mod generate;
 pub mod loadfile;
 pub mod mix;
 mod options;
+mod personality;
 mod workload;
 
 /// The tool.
@@ -25,8 +27,8 @@ pub const TOOL: Tool = Tool {
         metrics,
         make: workload::make,
     }],
-    formats: &[],
-    personalities: &[],
+    formats: &[format::DBENCH_4],
+    personalities: &[personality::DBENCH],
 };
 
 /// The phase that is measured.

@@ -129,6 +129,11 @@ pub(super) const PARAMS: &[Param] = &[
         "count reads and writes without making them",
     ),
     flag(
+        "per-client-results",
+        "no",
+        "the 4.00 text has a table for each client",
+    ),
+    flag(
         "skip-cleanup",
         "no",
         "leave the clients' trees; in a scratch folder they go all the same",

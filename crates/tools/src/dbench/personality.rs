@@ -8,10 +8,10 @@ use kernmark_engine::runner::{Manner, RunError, Runner};
 use kernmark_engine::tool::{Invocation, Personality, PersonalityKind};
 use kernmark_model::event::{Event, EventBody, Sink, SinkError, Tick};
 use kernmark_model::plan::{Cache, PLAN_VERSION, Plan, RunPlan, Step};
-use kernmark_model::run::{Outcome, Phase};
+use kernmark_model::run::{Outcome, Phase, Run};
 use lexopt::{Arg, Parser, ValueExt};
 
-use super::format::{self, Stage, ThroughputLine};
+use super::format::{self, CHILD_FAILED_LINE, RELEASING_LINE, Stage};
 use super::{CLEANUP, EXECUTE};
 
 /// dbench 4.00.
@@ -27,7 +27,10 @@ const DEFAULT_LOADFILE: &str = "/usr/share/dbench/client.txt";
 
 /// The command line as typed.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the original's command line")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the original's command line"
+)]
 struct Flags {
     processes: Option<i64>,
     seconds: i64,
@@ -88,7 +91,9 @@ fn parse(args: Vec<OsString>) -> Result<Asked, String> {
             Arg::Short('F') | Arg::Long("fsync") => flags.fsync = true,
             Arg::Short('x') | Arg::Long("xattr") => flags.xattr = true,
             Arg::Long("no-resolve") => flags.no_resolve = true,
-            Arg::Long("clients-per-process") => flags.per_process = number(&mut parser, "--clients-per-process")?,
+            Arg::Long("clients-per-process") => {
+                flags.per_process = number(&mut parser, "--clients-per-process")?
+            }
             Arg::Long("one-byte-write-fix") => flags.one_byte_write_fix = true,
             Arg::Long("stat-check") => flags.stat_check = true,
             Arg::Long("fake-io") => flags.fake_io = true,
@@ -116,7 +121,9 @@ fn value(parser: &mut Parser) -> Result<OsString, String> {
 
 fn number(parser: &mut Parser, flag: &str) -> Result<i64, String> {
     let text = value(parser)?.string().map_err(|error| error.to_string())?;
-    text.trim().parse().map_err(|_| format!("Invalid option {flag}: \"{text}\" is not a number"))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("Invalid option {flag}: \"{text}\" is not a number"))
 }
 
 fn rate(parser: &mut Parser) -> Result<f64, String> {
@@ -180,7 +187,7 @@ fn run(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> u8 {
 }
 
 fn talk(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> io::Result<u8> {
-    write!(call.out, "{}", format::banner())?;
+    writeln!(call.out, "{}\n", format::banner())?;
     let flags = match parse(std::mem::take(&mut call.args)) {
         Ok(Asked::Run(flags)) => flags,
         Ok(Asked::Help) => {
@@ -188,7 +195,11 @@ fn talk(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> io::Result<u8> {
             return Ok(0);
         }
         Ok(Asked::Usage) => {
-            write!(call.out, "{}", HELP.split_inclusive('\n').next().unwrap_or(HELP))?;
+            write!(
+                call.out,
+                "{}",
+                HELP.split_inclusive('\n').next().unwrap_or(HELP)
+            )?;
             return Ok(0);
         }
         Err(message) => {
@@ -200,10 +211,14 @@ fn talk(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> io::Result<u8> {
         write!(call.out, "You need to specify NPROCS\n{HELP}")?;
         return Ok(1);
     };
-    let seconds = flags.seconds.max(0);
+    let seconds = u64::try_from(flags.seconds).unwrap_or(0);
     let warm_up = seconds / 5;
     let load = flags.loadfile.to_string_lossy().into_owned();
-    write!(call.out, "{}", format::running_line(seconds, &load, warm_up))?;
+    writeln!(
+        call.out,
+        "{}",
+        format::running_line(seconds, &load, warm_up)
+    )?;
     call.out.flush()?;
     let plan = match plan_of(&flags, processes, warm_up, runner) {
         Ok(plan) => plan,
@@ -212,17 +227,20 @@ fn talk(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> io::Result<u8> {
             return Ok(1);
         }
     };
-    let manner = Manner { in_place: true, keep: flags.skip_cleanup };
+    let manner = Manner {
+        in_place: true,
+        keep: flags.skip_cleanup,
+    };
     let mut live = Live {
         out: call.out,
-        clients: processes * flags.per_process,
-        seconds: 0,
-        max_latency: 0.0,
+        clients: plan.params.count("clients").unwrap_or(1),
+        seconds: 0.0,
         phases: Vec::new(),
+        run: None,
         error: None,
     };
     let end = runner.run(&plan, manner, call.stdin, &mut live);
-    let Live { max_latency, phases, error, .. } = live;
+    let Live { run, error, .. } = live;
     if let Some(error) = error {
         return Err(error);
     }
@@ -231,9 +249,9 @@ fn talk(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> io::Result<u8> {
         Err(RunError::Make { cause, .. }) => {
             // As the original says it: dbench: error opening 'F': reason.
             let text = cause.to_string();
-            let reason = text.strip_prefix(&format!("cannot read {load}: ")).map(|reason| {
-                format!("error opening '{load}': {reason}")
-            });
+            let reason = text
+                .strip_prefix(&format!("cannot read {load}: "))
+                .map(|reason| format!("error opening '{load}': {reason}"));
             writeln!(call.err, "dbench: {}", reason.unwrap_or(text))?;
             return Ok(1);
         }
@@ -242,62 +260,59 @@ fn talk(call: &mut Invocation<'_>, runner: &mut Runner<'_>) -> io::Result<u8> {
             return Ok(1);
         }
     };
-    finish(call, &flags, &phases, max_latency, &end.outcome, end.interrupted)
+    match run {
+        Some(run) => finish(call, &run, end.interrupted),
+        None => Ok(1),
+    }
 }
 
 /// The tables and the last line, or what broke.
-fn finish(
-    call: &mut Invocation<'_>,
-    flags: &Flags,
-    phases: &[Phase],
-    max_latency: f64,
-    outcome: &Outcome,
-    interrupted: Option<i32>,
-) -> io::Result<u8> {
-    if let Outcome::Failed(why) = outcome {
-        // Errors of the children were printed as they came; this names what ended the run.
+fn finish(call: &mut Invocation<'_>, run: &Run, interrupted: Option<i32>) -> io::Result<u8> {
+    if let Outcome::Failed(why) = &run.outcome {
+        // What the clients had to say was printed as it came; this names what ended the run.
         let text = why.split_once(": ").map_or(why.as_str(), |(_, text)| text);
-        writeln!(call.err, "{text}")?;
-        writeln!(call.err, "Child failed with status 1")?;
+        writeln!(call.err, "{text}\n{CHILD_FAILED_LINE}")?;
         return Ok(1);
     }
     if let Some(signal) = interrupted {
         return Ok(u8::try_from(128 + signal).unwrap_or(1));
     }
-    let processes = flags.processes.unwrap_or(0);
-    write!(call.out, "\n{}", format::table(phases))?;
-    if flags.per_client {
-        write!(call.out, "{}", format::per_client_tables(phases))?;
+    match format::ending(run) {
+        Ok(ending) => write!(call.out, "{ending}")?,
+        Err(error) => {
+            writeln!(call.err, "dbench: {error}")?;
+            return Ok(1);
+        }
     }
-    let execute = phases.iter().find(|phase| phase.name == EXECUTE);
-    let mb_per_sec = execute.map_or(0.0, |phase| {
-        let elapsed = phase.elapsed.as_secs_f64();
-        if elapsed > 0.0 { phase.total(&[]).bytes.as_mb() / elapsed } else { 0.0 }
-    });
-    let line = ThroughputLine {
-        mb_per_sec,
-        sync: flags.sync,
-        sync_dir: flags.sync_dir,
-        clients: processes * flags.per_process,
-        processes,
-        max_latency_ms: max_latency,
-    };
-    write!(call.out, "\n{}", format::throughput_line(&line))?;
     call.out.flush()?;
     Ok(0)
 }
 
 /// The same run as native parameters.
-fn plan_of(flags: &Flags, processes: i64, warm_up: i64, runner: &Runner<'_>) -> Result<RunPlan, String> {
+fn plan_of(
+    flags: &Flags,
+    processes: i64,
+    warm_up: u64,
+    runner: &Runner<'_>,
+) -> Result<RunPlan, String> {
     if processes < 1 || flags.per_process < 1 {
-        return Err(format!("{processes} processes with {} clients each measure nothing", flags.per_process));
+        return Err(format!(
+            "{processes} processes with {} clients each measure nothing",
+            flags.per_process
+        ));
     }
     if flags.seconds < 1 {
-        return Err(format!("a time limit of {} seconds measures nothing", flags.seconds));
+        return Err(format!(
+            "a time limit of {} seconds measures nothing",
+            flags.seconds
+        ));
     }
-    let clients = processes
-        .checked_mul(flags.per_process)
-        .ok_or_else(|| format!("{processes} times {} clients are too many", flags.per_process))?;
+    let clients = processes.checked_mul(flags.per_process).ok_or_else(|| {
+        format!(
+            "{processes} times {} clients are too many",
+            flags.per_process
+        )
+    })?;
     let yes = |on: bool| if on { "yes" } else { "no" }.to_owned();
     let params = [
         ("clients", clients.to_string()),
@@ -318,92 +333,115 @@ fn plan_of(flags: &Flags, processes: i64, warm_up: i64, runner: &Runner<'_>) -> 
         ("stat-check", yes(flags.stat_check)),
         ("fake-io", yes(flags.fake_io)),
         ("skip-cleanup", yes(flags.skip_cleanup)),
+        ("per-client-results", yes(flags.per_client)),
     ];
     let step = Step {
         tool: "dbench".to_owned(),
-        params: params.into_iter().map(|(name, value)| (name.to_owned(), vec![value])).collect(),
+        params: params
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), vec![value]))
+            .collect(),
         on: Some(flags.directory.to_string_lossy().into_owned()),
         label: None,
         repeat: 1,
         cache: Cache::Unchanged,
         destroy: None,
     };
-    let plan = Plan { version: PLAN_VERSION, name: "dbench".to_owned(), seed: None, steps: vec![step] };
-    let mut runs = resolve(&plan, runner.tools, &runner.program, 0).map_err(|error| error.to_string())?;
+    let plan = Plan {
+        version: PLAN_VERSION,
+        name: "dbench".to_owned(),
+        seed: None,
+        steps: vec![step],
+    };
+    let mut runs =
+        resolve(&plan, runner.tools, &runner.program, 0).map_err(|error| error.to_string())?;
     runs.pop().ok_or_else(|| "nothing to run".to_owned())
 }
 
-/// Prints each second's line as it comes.
+/// Prints each second's line as it comes, and keeps the run for its end.
 struct Live<'a, 'o> {
     out: &'a mut (dyn Write + 'o),
-    clients: i64,
-    /// Length of the execute part so far, for the lines of the clean-up.
-    seconds: u64,
-    max_latency: f64,
+    clients: u64,
+    /// Length of the execute part, for the lines of the clean-up.
+    seconds: f64,
     phases: Vec<Phase>,
+    run: Option<Run>,
     error: Option<io::Error>,
 }
 
 impl Live<'_, '_> {
-    fn print(&mut self, text: &str) {
-        let printed = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+    fn print(&mut self, line: &str) {
+        let printed = writeln!(self.out, "{line}").and_then(|()| self.out.flush());
         if self.error.is_none() {
             self.error = printed.err();
         }
     }
 
     fn tick(&mut self, tick: &Tick) {
-        if tick.phase != EXECUTE {
-            if tick.phase == CLEANUP && tick.running > 0 {
-                let seconds = self.seconds as f64 + tick.elapsed.as_secs_f64();
-                self.print(&format::cleanup_line(i64::from(tick.running), seconds));
-            }
-            return;
-        }
         let seconds = tick.elapsed.as_secs_f64();
-        if seconds < 1.0 {
+        if tick.phase == CLEANUP && tick.running > 0 {
+            self.print(&format::cleanup_line(
+                u64::from(tick.running),
+                self.seconds + seconds,
+            ));
+        }
+        // The original is silent about less than a second.
+        if tick.phase != EXECUTE || seconds < 1.0 {
             return;
         }
         let (stage, clients) = if tick.warm_up {
-            (Stage::Warmup, i64::from(tick.active))
+            (Stage::Warmup, u64::from(tick.active))
         } else {
-            self.max_latency = self.max_latency.max(tick.longest.as_millis_f64());
             (Stage::Execute, self.clients)
         };
-        let lines = tick.ops_in_all / u64::try_from(self.clients).unwrap_or(1).max(1);
-        let rate = tick.bytes.as_mb() / seconds;
-        let line = format::tick_line(stage, clients, lines, rate, seconds, tick.longest.as_millis_f64());
-        self.print(&line);
+        self.print(&format::tick_line(
+            stage,
+            clients,
+            tick.ops_in_all / self.clients.max(1),
+            tick.bytes.as_mb() / seconds,
+            seconds,
+            tick.longest.as_millis_f64(),
+        ));
     }
 }
 
 impl Sink for Live<'_, '_> {
     fn event(&mut self, event: &Event) -> Result<(), SinkError> {
         match &event.body {
-            EventBody::PhaseStarted { phase, .. } if phase == EXECUTE => self.print("releasing clients\n"),
+            EventBody::PhaseStarted { phase, workers, .. } if phase == EXECUTE => {
+                let processes = u64::from(*workers);
+                let seconds = event.at.as_secs_f64();
+                self.print(&format::prepared_line(processes, processes, seconds));
+                self.print(RELEASING_LINE);
+            }
             EventBody::PhaseStarted { phase, .. } if phase == CLEANUP => {
-                self.print(&format::cleanup_line(self.clients, self.seconds as f64));
+                self.print(&format::cleanup_line(self.clients, self.seconds));
             }
             EventBody::Tick(tick) => self.tick(tick),
-            EventBody::Note { text } => self.print(&format!("{text}\n")),
+            EventBody::Note { text } => self.print(text),
             EventBody::PhaseFinished { phase } => {
                 if phase.name == EXECUTE {
-                    self.seconds = phase.elapsed.0 / 1_000_000_000;
+                    self.seconds = phase.elapsed.as_secs_f64();
                 } else if phase.name == CLEANUP {
-                    let seconds = self.seconds as f64 + phase.elapsed.as_secs_f64();
+                    let seconds = self.seconds + phase.elapsed.as_secs_f64();
                     self.print(&format::cleanup_line(0, seconds));
                 }
                 self.phases.push((**phase).clone());
             }
-            _ => {}
-        }
-        match self.error.take() {
-            None => Ok(()),
-            Some(error) => {
-                let kind = error.kind();
-                self.error = Some(error);
-                Err(SinkError(Box::new(io::Error::from(kind))))
+            EventBody::RunFinished { run } => {
+                let phases = std::mem::take(&mut self.phases);
+                self.run = Some(Run {
+                    phases,
+                    ..(**run).clone()
+                });
             }
+            EventBody::RunStarted { .. }
+            | EventBody::PhaseStarted { .. }
+            | EventBody::Doubted { .. } => {}
+        }
+        match &self.error {
+            None => Ok(()),
+            Some(error) => Err(SinkError(Box::new(io::Error::from(error.kind())))),
         }
     }
 }
@@ -414,7 +452,15 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_c_reads_them() {
-        for (text, number) in [("8", 8), (" 12x", 12), ("-3", -3), ("+4", 4), ("x", 0), ("", 0), ("99999999999999999999", i64::MAX)] {
+        for (text, number) in [
+            ("8", 8),
+            (" 12x", 12),
+            ("-3", -3),
+            ("+4", 4),
+            ("x", 0),
+            ("", 0),
+            ("99999999999999999999", i64::MAX),
+        ] {
             assert_eq!(atoi(text), number, "{text}");
         }
     }
@@ -423,7 +469,8 @@ mod tests {
     fn every_flag_of_the_original_is_taken() {
         let args = "-t 5 -c F -D /d -T SO_KEEPALIVE -R 2.5 -s -S -F -x --no-resolve --clients-per-process=2 \
                     --one-byte-write-fix --stat-check --fake-io --skip-cleanup --per-client-results 3 host";
-        let Ok(Asked::Run(flags)) = parse(args.split_whitespace().map(OsString::from).collect()) else {
+        let Ok(Asked::Run(flags)) = parse(args.split_whitespace().map(OsString::from).collect())
+        else {
             panic!("refused");
         };
         let expected = Flags {
@@ -445,6 +492,8 @@ mod tests {
             per_client: true,
         };
         assert_eq!(flags, expected);
-        assert!(matches!(parse(vec!["-Z".into()]), Err(message) if message == "Invalid option -Z: unknown option"));
+        assert!(
+            matches!(parse(vec!["-Z".into()]), Err(message) if message == "Invalid option -Z: unknown option")
+        );
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use kernmark_engine::tool::{MakeError, Making, PhaseSpec, Room, Stage, Stop, WorkError, Workload};
 use kernmark_engine::worker::{Done, Worker};
 use kernmark_model::plan::Params;
-use kernmark_model::run::{OpName, Phase, Spawn};
+use kernmark_model::run::{Direction, OpName, Phase, Spawn};
 use kernmark_model::units::{Bytes, Nanos};
 use kernmark_sys::errno::Errno;
 
@@ -118,10 +118,16 @@ impl Workload for Dbench {
         let ops = OpCode::ALL[..OPS].iter().map(|code| OpName {
             name: code.table_name().to_owned(),
             span: false,
+            direction: match code {
+                OpCode::ReadX => Some(Direction::Read),
+                OpCode::WriteX => Some(Direction::Write),
+                _ => None,
+            },
         });
         ops.chain([OpName {
             name: PASS.to_owned(),
             span: true,
+            direction: None,
         }])
         .collect()
     }

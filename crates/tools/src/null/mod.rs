@@ -132,6 +132,7 @@ impl Workload for Null {
         vec![OpName {
             name: "nothing".to_owned(),
             span: false,
+            ..OpName::default()
         }]
     }
 
