@@ -150,9 +150,6 @@ fn notes(report: &Report) -> Vec<String> {
         );
         notes.push("whether every write was followed by an fsync (-F) is not in the text");
     }
-    if !report.rows.is_empty() {
-        notes.push("the table has the ops of cleaning up in it");
-    }
     notes.into_iter().map(str::to_owned).collect()
 }
 

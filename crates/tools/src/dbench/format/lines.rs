@@ -9,7 +9,7 @@ use kernmark_model::units::{Bytes, Nanos};
 use super::printf::{fmt_f, fmt_g};
 
 /// Version in the banner of the generation that this format is.
-const VERSION: &str = "4.00";
+pub(super) const VERSION: &str = "4.00";
 
 /// The first line of all output; an empty line follows it.
 pub fn banner() -> String {

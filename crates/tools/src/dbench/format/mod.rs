@@ -22,6 +22,8 @@ mod tests;
 use kernmark_engine::tool::{Format, FormatError};
 use kernmark_model::run::{Origin, Run};
 
+use super::{CLEANUP, EXECUTE};
+
 pub use lines::{
     CHILD_FAILED_LINE, ClientResult, RELEASING_LINE, Row, Stage, ThroughputLine, banner,
     cleanup_line, per_client_table, prepared_line, running_line, table, throughput_line, tick_line,
@@ -33,11 +35,6 @@ pub const DBENCH_4: Format = Format {
     parse: parse_text,
     print,
 };
-
-/// The phase that is measured.
-const EXECUTE: &str = "execute";
-/// The phase after it, whose ops are in the table.
-const CLEANUP: &str = "cleanup";
 
 /// Every result of dbench 4.00 in the text, in order.
 ///

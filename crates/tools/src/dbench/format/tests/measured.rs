@@ -42,6 +42,7 @@ fn phase(name: &str, elapsed: Nanos, workers: Vec<WorkerResult>) -> Phase {
         .map(|name| OpName {
             name: (*name).to_owned(),
             span: *name == "pass",
+            direction: None,
         })
         .collect();
     // Any phase will do to begin with.
@@ -164,15 +165,15 @@ releasing clients
  Operation      Count    AvgLat    MaxLat
  ----------------------------------------
  NTCreateX       2000     0.600     6.000
- WriteX          2001     2.499    30.000
+ WriteX          2000     2.500    30.000
  Frobnicate         1     1.000     1.000
 
 Per client results:
-Client 0 did 2001 lines and 200001000 bytes
+Client 0 did 2000 lines and 200000000 bytes
  Operation      Count    AvgLat    MaxLat
  ----------------------------------------
  NTCreateX       1000     0.500     4.000
- WriteX          1001     1.999    30.000
+ WriteX          1000     2.000    30.000
  Frobnicate         0      -nan     0.000
 
 Client 1 did 2001 lines and 50000000 bytes
