@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use kernmark_engine::plan::MOST_RUNS;
 use kernmark_model::plan::{Cache, Step};
 use kernmark_model::units::Nanos;
 
@@ -28,13 +29,13 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// The store [default: kernmark/kernmark.db in $XDG_DATA_HOME; also KERNMARK_DB]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", display_order = 900)]
     pub(crate) db: Option<PathBuf>,
     /// Write JSON, one object a line; of a run, every event as it happens
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 901)]
     pub(crate) json: bool,
     /// No progress and no hints on stderr
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = 902)]
     pub(crate) quiet: bool,
 }
 
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Runs(Runs),
     /// Show a stored run
     Show(Show),
+    /// Compare stored runs: ranked tables, and what may be said of them
+    Compare(Compare),
     /// Write stored runs for other programs
     Export(Export),
     /// List the tools, or the parameters of one
@@ -97,7 +100,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "WORD")]
     pub(crate) label: Option<String>,
     /// Make each run so many times
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = repeat)]
     pub(crate) repeat: Option<u32>,
     /// Drop the page cache before each run, or leave it warm on purpose
     #[arg(long, value_name = "STATE", value_parser = cache)]
@@ -152,6 +155,39 @@ pub(crate) struct Show {
     /// As an original program prints it, such as dbench-4.0
     #[arg(long = "as", value_name = "FORMAT", conflicts_with = "json")]
     pub(crate) format: Option<String>,
+}
+
+/// `kernmark compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kernmark compare --by kernel
+  kernmark compare --by kernel,filesystem --where tool=dbench --baseline 6.1.0
+  kernmark compare --by label --fail-if worse     exit code 4 if a row is worse, 5 if that is open")]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// The facts that make the rows, such as kernel,filesystem; `kernmark runs --facts` lists them
+    #[arg(long, value_name = "KEY", value_delimiter = ',', required = true)]
+    pub(crate) by: Vec<String>,
+    /// The row to hold the others against, by the beginning of its name [default: the first made]
+    #[arg(long, value_name = "ROW")]
+    pub(crate) baseline: Option<String>,
+    /// Compare by these metrics, or by all; the deciding one is what counts [default: that one]
+    #[arg(long, value_name = "METRIC|all", value_delimiter = ',')]
+    pub(crate) metric: Vec<String>,
+    /// Differences surely smaller than this share count as none
+    #[arg(long, value_name = "SHARE", default_value_t = 0.02)]
+    pub(crate) margin: f64,
+    /// Let the exit code say whether a row is worse than the baseline
+    #[arg(long, value_name = "VERDICT")]
+    pub(crate) fail_if: Option<FailIf>,
+}
+
+/// What a comparison fails for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FailIf {
+    Worse,
 }
 
 /// `kernmark export`
@@ -253,6 +289,14 @@ impl Settings {
         put(&self.destroy, &mut step.destroy);
         step.repeat = self.repeat.unwrap_or(step.repeat);
         step.cache = self.cache.unwrap_or(step.cache);
+    }
+}
+
+fn repeat(text: &str) -> Result<u32, String> {
+    let most = u32::try_from(MOST_RUNS).unwrap_or(u32::MAX);
+    match text.parse() {
+        Ok(times) if (1..=most).contains(&times) => Ok(times),
+        _ => Err(format!("it is a whole number from 1 to {most}")),
     }
 }
 

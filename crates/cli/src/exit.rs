@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use kernmark_engine::plan::PlanError;
 use kernmark_engine::runner::RunError;
+use kernmark_model::comparison::ComparisonError;
 use kernmark_store::StoreError;
 
 /// The exit code, and what it means. A signal gives 128 and its number, as a shell has it.
@@ -18,6 +19,10 @@ pub(crate) enum Exit {
     WrongUse,
     /// 3: a need is not met (root, room, a directory, a device), said before anything is started.
     NeedNotMet,
+    /// 4: `compare --fail-if worse` found a row that is worse.
+    Worse,
+    /// 5: the same found none, and cannot vouch for every row.
+    Inconclusive,
     /// 130 for Ctrl-C, 143 for SIGTERM: interrupted; what was measured until then is kept.
     Interrupted(i32),
     /// The code of a drop-in program, which means what it meant in the original.
@@ -31,6 +36,8 @@ Exit codes:
   1         a run failed
   2         wrong use; nothing was started
   3         a need is not met (root, room, directory, device); said before anything is started
+  4         worse, under `compare --fail-if worse`
+  5         not worse and not surely as good either, under the same
   130, 143  interrupted by Ctrl-C or SIGTERM; partial results are kept
   `kernmark as` has the codes of the original program";
 
@@ -45,6 +52,8 @@ impl Exit {
             Self::Failed => 1,
             Self::WrongUse => 2,
             Self::NeedNotMet => 3,
+            Self::Worse => 4,
+            Self::Inconclusive => 5,
             Self::Interrupted(signal) => u8::try_from(128 + signal).unwrap_or(1),
             Self::Original(code) => code,
         }
@@ -162,6 +171,12 @@ fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     error
         .downcast_ref::<io::Error>()
         .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+impl From<ComparisonError> for Failure {
+    fn from(error: ComparisonError) -> Self {
+        Self::new(Exit::WrongUse, error)
+    }
 }
 
 impl From<StoreError> for Failure {

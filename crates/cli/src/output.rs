@@ -36,23 +36,10 @@ pub(crate) fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Resu
     out.write_all(b"\n")
 }
 
-/// Writes rows under each other, each column as wide as its widest cell; the last one is not filled up.
-pub(crate) fn columns<const N: usize>(
-    out: &mut dyn Write,
-    indent: &str,
-    rows: &[[String; N]],
-) -> io::Result<()> {
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths: [usize; N] = std::array::from_fn(width);
-    for row in rows {
-        let mut line = indent.to_owned();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("{cell:width$}  "));
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+/// Writes what stands for what, the second column aligned.
+pub(crate) fn columns(out: &mut dyn Write, rows: &[(String, String)]) -> io::Result<()> {
+    let widths = rows.iter().map(|(first, _)| first.chars().count());
+    let width = widths.max().unwrap_or(0);
+    rows.iter()
+        .try_for_each(|(first, second)| writeln!(out, "{first:width$}  {second}"))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use kernmark_engine::journal::Journal;
 use kernmark_engine::machine::Root;
-use kernmark_engine::preview::{Preview, preview};
+use kernmark_engine::preview::preview;
 use kernmark_engine::runner::{Manner, RunEnd, RunError, Runner};
 use kernmark_engine::tool::Tool;
 use kernmark_model::plan::RunPlan;
@@ -152,7 +152,11 @@ impl Workshop {
                     "{} of {} runs are left out: the next would end after the {} that may be used",
                     order.runs.len() - index,
                     order.runs.len(),
-                    span(budget)
+                    if budget < Nanos::secs(1) {
+                        budget.to_string()
+                    } else {
+                        span(budget)
+                    }
                 ));
                 left = Some(index);
                 break;
@@ -319,16 +323,25 @@ pub(crate) fn short(uuid: Uuid) -> String {
     name
 }
 
-/// Looks at every run before the first is begun: what cannot be made is said now.
+/// No longer than this is spent on looking ahead: a sweep of thousands shall not wait for it.
+const FORESIGHT: Nanos = Nanos::secs(5);
+
+/// Looks at the runs before the first is begun: what cannot be made is said now. Those for which no time is left are
+/// looked at when their turn comes.
 pub(crate) fn foresee(
     runs: &[(u32, RunPlan)],
     tools: &'static [Tool],
     cwd: &Path,
     input: &mut Input,
 ) -> Result<Estimate, Failure> {
+    let began = clock::monotonic();
     let mut seen = Vec::with_capacity(runs.len());
-    for (_, plan) in runs {
-        let Preview { length } = preview(plan, tools, cwd, &mut input.reader())?;
+    for (index, (_, plan)) in runs.iter().enumerate() {
+        let length = if index > 0 && clock::monotonic() - began > FORESIGHT.0 {
+            None
+        } else {
+            preview(plan, tools, cwd, &mut input.reader())?.length
+        };
         seen.push((plan.selector(), length));
     }
     Ok(Estimate::new(seen.into_iter()))

@@ -155,8 +155,7 @@ fn what_would_end_after_the_budget_is_left_out_and_resumed() {
         "--budget",
         "1ns",
     ];
-    let left = world.command(&run).assert().code(0).get_output().clone();
-    let left = String::from_utf8(left.stderr).unwrap();
+    let left = world.told(&run, 0);
     assert!(left.contains("3 of 3 runs are left out"), "{left}");
     assert_eq!(world.json(&["runs", "--json"]).len(), 0);
     world.done(&["resume", "--budget", "10m"]);
@@ -168,20 +167,9 @@ fn what_would_end_after_the_budget_is_left_out_and_resumed() {
 fn a_plan_that_is_not_wanted_is_forgotten() {
     let world = World::new();
     world.done(&["run", "null", "seconds=10ms", "--budget", "1ns"]);
-    let refused = world
-        .command(&["resume", "--forget"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("PLAN"));
-    let all = world
-        .command(&["resume", "x"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    let all = String::from_utf8(all.stderr).unwrap();
+    let refused = world.told(&["resume", "--forget"], 2);
+    assert!(refused.contains("PLAN"));
+    let all = world.told(&["resume", "x"], 2);
     let plan = all
         .lines()
         .last()
@@ -190,13 +178,8 @@ fn a_plan_that_is_not_wanted_is_forgotten() {
         .next()
         .unwrap();
     world.done(&["resume", "--forget", plan]);
-    let none = world
-        .command(&["resume"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    assert!(String::from_utf8_lossy(&none.stderr).contains("nothing to resume"));
+    let none = world.told(&["resume"], 2);
+    assert!(none.contains("nothing to resume"));
 }
 
 #[test]
@@ -280,10 +263,7 @@ fn two_runs_on_one_machine_differ_in_nothing() {
     let runs = world.json(&["runs", "--json"]);
     let [first, second] = [0, 1].map(|index: usize| runs[index]["uuid"].as_str().unwrap());
     let text = world.done(&["machine", "diff", first, second]);
-    assert_eq!(
-        text,
-        "machine and target are the same in all that is recorded\n"
-    );
+    assert!(text.contains("differ in no fact"), "{text}");
     assert_eq!(
         world
             .json(&["machine", "diff", first, second, "--json"])
@@ -335,13 +315,113 @@ fn links_are_made_for_the_originals_and_nothing_is_overwritten() {
     if let Some(name) = names.first() {
         fs::remove_file(bin.join(name)).unwrap();
         fs::write(bin.join(name), "somebody's").unwrap();
-        let refused = world
-            .command(&["link", "bin"])
-            .assert()
-            .code(3)
-            .get_output()
-            .clone();
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("left alone"));
+        let refused = world.told(&["link", "bin"], 3);
+        assert!(refused.contains("left alone"));
         assert_eq!(fs::read_to_string(bin.join(name)).unwrap(), "somebody's");
     }
+}
+
+#[test]
+fn stored_runs_are_compared_and_nothing_is_claimed_without_blocks() {
+    let world = World::new();
+    for busy in ["1us", "2us"] {
+        let (busy, label) = (format!("busy={busy}"), format!("label {busy}"));
+        let words = [
+            "run",
+            "null",
+            "seconds=20ms",
+            &busy,
+            "--label",
+            &label,
+            "--repeat",
+            "2",
+            "-q",
+        ];
+        world.done(&words);
+    }
+    let text = world.done(&["compare", "--by", "busy"]);
+    assert!(text.contains("unblocked: drift not controlled"), "{text}");
+    let tables = world.json(&["compare", "--by", "label,busy", "--metric", "all", "--json"]);
+    assert!(
+        tables.iter().all(|table| table["version"] == 1),
+        "{tables:?}"
+    );
+    assert_eq!(tables[0]["rows"].as_array().unwrap().len(), 2);
+    // Unblocked runs are no verdict, either way.
+    world.told(&["compare", "--by", "label", "--fail-if", "worse"], 5);
+    for words in [
+        &["compare", "--by", "colour"][..],
+        &["compare", "--by", "busy", "--baseline", "9"],
+        &["compare", "--by", "busy", "--metric", "beauty"],
+        &["compare", "--by", "busy", "--margin", "nan"],
+        &["compare", "--by", "busy", "--margin", "-1"],
+        &["compare", "--by", "busy", "--where", "tool=dbench"],
+        &["compare"],
+    ] {
+        let (code, told) = world.refused(words);
+        assert_eq!(code, 2, "{told}");
+    }
+}
+
+#[test]
+fn an_original_is_called_by_its_name_and_stores_only_where_told() {
+    let world = World::new();
+    fs::create_dir(world.work().join("bin")).unwrap();
+    world.done(&["link", "bin"]);
+    let load = world.work().join("load.txt");
+    let text =
+        "0.0 Mkdir \"\\clients\" NT_STATUS_OK\n0.0 Deltree \"\\clients\\client1\" NT_STATUS_OK\n";
+    fs::write(&load, text).unwrap();
+    let words = ["-t", "1", "-c", "load.txt", "1"];
+    let linked = |db: &str| {
+        let mut command = std::process::Command::new(world.work().join("bin/dbench"));
+        command.args(words).current_dir(world.work()).env_clear();
+        if !db.is_empty() {
+            command.env("KERNMARK_DB", db);
+        }
+        assert_cmd::Command::from_std(command)
+    };
+    // No home, no store: an original needs neither.
+    let output = linked("").output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.starts_with("dbench version 4.00"), "{told}");
+    assert!(
+        told.contains("Throughput "),
+        "{told}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(entries(&world.work()), ["bin", "load.txt"]);
+    linked("mine.db").assert().code(0);
+    let as_words = [&["--db", "mine.db", "as", "dbench"][..], &words].concat();
+    world.done(&as_words);
+    assert_eq!(world.json(&["runs", "--json", "--db", "mine.db"]).len(), 2);
+    // Its own codes and its own help.
+    world.told(&["as", "dbench", "-t", "x", "1"], 1);
+    let help = world.done(&["as", "dbench", "--help"]);
+    assert!(help.contains("NPROCS"), "{help}");
+}
+
+#[test]
+fn a_stored_run_is_shown_as_the_original_prints_it() {
+    let world = World::new();
+    let run = [
+        "run",
+        "dbench",
+        "passes=1",
+        "iterations=1",
+        "warmup=0",
+        "-q",
+    ];
+    let text = world.done(&run);
+    assert!(text.contains("doubts:"), "{text}");
+    let name = world.json(&["runs", "--json"])[0]["uuid"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let shown = world.done(&["show", &name, "--as", "dbench-4.0"]);
+    assert!(shown.contains("Throughput "), "{shown}");
+    let (code, told) = world.refused(&["show", &name, "--as", "bonnie"]);
+    assert_eq!(code, 2);
+    assert!(told.contains("dbench has dbench-4.0"), "{told}");
 }

@@ -4,24 +4,7 @@ mod support;
 
 use kernmark_sys::signal;
 use serde_json::Value;
-use support::{World, entries, eventually, name};
-
-/// Word and reason of each stored run's end, oldest first.
-fn outcomes(world: &World) -> Vec<(String, String)> {
-    let runs = world.json(&["runs", "--json"]);
-    runs.iter().map(|run| outcome(&run["outcome"])).collect()
-}
-
-fn outcome(told: &Value) -> (String, String) {
-    match told {
-        Value::String(word) => (word.clone(), String::new()),
-        Value::Object(fields) => {
-            let (word, reason) = fields.iter().next().unwrap();
-            (word.clone(), reason.as_str().unwrap().to_owned())
-        }
-        other => panic!("{other}"),
-    }
-}
+use support::{World, entries, eventually, name, outcome};
 
 #[test]
 fn an_interrupt_ends_the_plan_and_keeps_what_was_measured() {
@@ -43,7 +26,7 @@ fn an_interrupt_ends_the_plan_and_keeps_what_was_measured() {
             outcome(&finished["run"]["outcome"]),
             ("partial".into(), said.into())
         );
-        assert_eq!(outcomes(&world), [("partial".into(), said.into())]);
+        assert_eq!(world.outcomes(), [("partial".into(), said.into())]);
         assert_eq!(name(workers[0]), None);
         assert_eq!(entries(&world.undo()), [""; 0]);
     }
@@ -61,7 +44,7 @@ fn a_second_interrupt_does_not_wait_for_the_workers() {
     live.signal(signal::INT);
     let (ended, told) = live.end();
     assert_eq!(ended, Some(130), "{told}");
-    assert_eq!(outcomes(&world)[0].0, "partial");
+    assert_eq!(world.outcomes()[0].0, "partial");
     assert!(workers.iter().all(|worker| name(*worker).is_none()));
 }
 
@@ -83,13 +66,7 @@ fn an_interrupted_plan_goes_on_where_it_stopped() {
     live.until("phase_started");
     live.signal(signal::TERM);
     assert_eq!(live.end().0, Some(143));
-    let left = world
-        .command(&["resume", "ffff"])
-        .assert()
-        .code(2)
-        .get_output()
-        .clone();
-    let left = String::from_utf8(left.stderr).unwrap();
+    let left = world.told(&["resume", "ffff"], 2);
     assert!(left.contains("three, 2 of 3 runs not done"), "{left}");
     // Neither of the two fits, but the estimate of the first is what stops it.
     let nothing = world.done(&["resume", "--budget", "1s", "--json"]);
@@ -134,7 +111,7 @@ fn a_killed_program_leaves_its_finished_runs_and_nothing_else() {
             .iter()
             .all(|name| !name.ends_with(".journal"))
     });
-    let outcomes = outcomes(&world);
+    let outcomes = world.outcomes();
     assert_eq!(outcomes[0], ("complete".into(), String::new()));
     assert_eq!(outcomes[1].0, "partial");
     assert_eq!(outcomes.len(), 2);
@@ -152,7 +129,7 @@ fn a_worker_that_dies_fails_the_run_and_is_named() {
         let (ended, told) = live.end();
         assert_eq!(ended, Some(1), "{told}");
         assert!(told.contains("killed by signal 9"), "{told}");
-        let (word, why) = outcomes(&world).remove(0);
+        let (word, why) = world.outcomes().remove(0);
         assert_eq!(word, "failed");
         assert!(why.contains("killed by signal 9"), "{why}");
         assert!(workers.iter().all(|worker| name(*worker).is_none()));
@@ -164,13 +141,7 @@ fn a_plan_is_made_by_one_process_at_a_time() {
     let world = World::new();
     let mut live = world.listen(&["run", "null", "seconds=60"]);
     live.until("phase_started");
-    let refused = world
-        .command(&["resume"])
-        .assert()
-        .code(3)
-        .get_output()
-        .clone();
-    let refused = String::from_utf8(refused.stderr).unwrap();
+    let refused = world.told(&["resume"], 3);
     assert!(refused.contains("another process"), "{refused}");
     live.signal(signal::INT);
     assert_eq!(live.end().0, Some(130));

@@ -9,17 +9,6 @@ use std::process::Stdio;
 
 use support::{World, entries};
 
-/// Runs it to its end: the code, and the message, which is one.
-fn refused(world: &World, words: &[&str]) -> (i32, String) {
-    let output = world.command(words).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("error: "), "{words:?}: {told}");
-    assert_eq!(told.matches("error: ").count(), 1, "{words:?}: {told}");
-    assert!(!told.contains("panicked"), "{words:?}: {told}");
-    assert!(output.stdout.is_empty(), "{words:?}");
-    (output.status.code().unwrap(), told)
-}
-
 #[test]
 fn absurd_values_are_refused_before_anything_is_made() {
     let world = World::new();
@@ -66,7 +55,7 @@ fn absurd_values_are_refused_before_anything_is_made() {
         &["no-such-command"],
         &["--no-such-flag"],
     ] {
-        let (code, told) = refused(&world, words);
+        let (code, told) = world.refused(words);
         assert_eq!(code, 2, "{words:?}: {told}");
     }
     assert!(!world.store().exists());
@@ -109,7 +98,7 @@ fn a_target_that_cannot_be_used_is_a_need_that_is_not_met() {
     // Not even root makes files in /sys.
     for target in ["missing", "file", "/sys"] {
         let words = ["run", "dbench", "seconds=60", "--on", target];
-        let (code, told) = refused(&world, &words);
+        let (code, told) = world.refused(&words);
         assert_eq!(code, 3, "{told}");
         assert!(told.contains(target), "{told}");
     }
@@ -125,7 +114,7 @@ fn a_need_of_the_last_step_is_told_before_the_first_begins() {
          [[step]]\ntool = \"dbench\"\non = \"missing\"\n",
     )
     .unwrap();
-    let (code, told) = refused(&world, &["run", "x.toml"]);
+    let (code, told) = world.refused(&["run", "x.toml"]);
     assert_eq!(code, 3, "{told}");
     assert!(!world.store().exists());
 }
@@ -141,20 +130,20 @@ fn what_is_no_store_is_left_alone() {
         &["run", "null", "--db", "letter"],
         &["export", "--format", "csv", "--db", "letter"],
     ] {
-        let (code, told) = refused(&world, words);
+        let (code, told) = world.refused(words);
         assert_eq!(code, 2, "{told}");
         assert!(told.contains("letter"), "{told}");
     }
     assert_eq!(fs::read_to_string(&letter).unwrap(), text);
     assert_eq!(entries(&world.work()), ["letter"]);
-    let (code, told) = refused(&world, &["runs", "--db", "missing.db"]);
+    let (code, told) = world.refused(&["runs", "--db", "missing.db"]);
     assert_eq!(
         (code, told.contains("there is no store at")),
         (2, true),
         "{told}"
     );
     for db in [".", "/sys/x.db", "/dev/null/x.db"] {
-        let (code, told) = refused(&world, &["run", "null", "--db", db]);
+        let (code, told) = world.refused(&["run", "null", "--db", db]);
         assert_eq!(code, 3, "{told}");
     }
 }
@@ -211,7 +200,7 @@ fn words_that_are_no_text_are_refused() {
 fn a_ticket_that_is_none_is_refused() {
     let world = World::new();
     let words = [kernmark_engine::crew::WORKER_FLAG, "{}"];
-    assert_eq!(refused(&world, &words).0, 1);
+    assert_eq!(world.refused(&words).0, 1);
 }
 
 #[test]

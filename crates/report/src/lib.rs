@@ -19,7 +19,7 @@ pub mod words;
 pub use comparison::{comparison_text, comparisons_text};
 pub use machine::{machine_diff_text, machine_text};
 pub use run::run_text;
-pub use runs::{RunLine, runs_text};
+pub use runs::{RunLine, run_in_short, runs_text};
 pub use table::WIDTH;
 pub use tools::{ParamLine, ToolLine, params_text, tools_text};
 

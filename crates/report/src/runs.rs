@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::Form;
 use crate::number::{counted, figure};
 use crate::table::{Column, Table};
+use crate::text::{bullets, paragraph};
 use crate::words;
 
 /// A run as a list shows it.
@@ -90,6 +91,12 @@ pub fn runs_text(runs: &[RunLine], form: Form) -> String {
         return "no runs\n".to_owned();
     }
     table.print(form)
+}
+
+/// A run in its headline and its doubts.
+pub fn run_in_short(run: &Run, form: Form) -> String {
+    let doubts: Vec<String> = run.doubts.iter().map(ToString::to_string).collect();
+    paragraph(&words::headline(run), form) + &bullets(&doubts, form)
 }
 
 /// The fewest characters, at least 13 (time to the millisecond), that name each run alone.

@@ -7,9 +7,12 @@ use crate::exit::{Exit, Failure};
 pub(super) fn run(command: &Doc, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let (tool, _) = tool(&command.tool)?;
     context.print(|out| {
-        writeln!(out, "{}\n", tool.doc.trim_end())?;
-        writeln!(out, "## Parameters\n")?;
-        list::parameters(out, tool, tool.workloads)
+        let parameters = list::parameters(tool, tool.workloads);
+        write!(
+            out,
+            "{}\n\n## Parameters\n\n{parameters}",
+            tool.doc.trim_end()
+        )
     })?;
     Ok(Exit::Done)
 }

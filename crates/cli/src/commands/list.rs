@@ -1,50 +1,59 @@
 //! `kernmark list`: the tools, and their parameters.
 
-use std::io::{self, Write};
-
 use kernmark_engine::tool::{Tool, WorkloadSpec};
 use kernmark_model::plan::ParamKind;
 use kernmark_model::run::Metric;
+use kernmark_report::{Form, ParamLine, ToolLine, params_text, tools_text};
 use kernmark_tools::ALL;
 use serde::Serialize;
 
 use super::{Context, tool};
 use crate::args::List;
 use crate::exit::{Exit, Failure};
-use crate::output::{columns, json_line};
+use crate::output::json_line;
 
 /// Version of what `list --json` writes.
 const LIST_VERSION: u32 = 1;
 
 pub(super) fn run(command: &List, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let chosen = match &command.tool {
-        Some(name) => Some((tool(name)?, name.contains(':'))),
+        // A tool's own name means all its workloads.
+        Some(name) => {
+            let (tool, one) = tool(name)?;
+            let all = !name.contains(':');
+            Some((
+                tool,
+                if all {
+                    tool.workloads
+                } else {
+                    std::slice::from_ref(one)
+                },
+            ))
+        }
         None => None,
     };
     let json = context.common.json;
     context.print(|out| match chosen {
-        Some(((tool, _), false)) if json => json_line(out, &told(tool, tool.workloads)),
-        Some(((tool, one), true)) if json => json_line(out, &told(tool, std::slice::from_ref(one))),
-        Some(((tool, _), false)) => parameters(out, tool, tool.workloads),
-        Some(((tool, one), true)) => parameters(out, tool, std::slice::from_ref(one)),
+        Some((tool, workloads)) if json => json_line(out, &told(tool, workloads)),
+        Some((tool, workloads)) => out.write_all(parameters(tool, workloads).as_bytes()),
         None if json => ALL
             .iter()
             .try_for_each(|tool| json_line(out, &told(tool, tool.workloads))),
-        None => tools(out),
+        None => out.write_all(tools().as_bytes()),
     })?;
     Ok(Exit::Done)
 }
 
-fn tools(out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 2]> = ALL
+fn tools() -> String {
+    let lines: Vec<ToolLine> = ALL
         .iter()
-        .map(|tool| [tool.name.to_owned(), about(tool).to_owned()])
+        .map(|tool| ToolLine {
+            name: tool.name.to_owned(),
+            summary: about(tool).to_owned(),
+        })
         .collect();
-    columns(out, "", &rows)?;
-    writeln!(
-        out,
-        "\nkernmark list TOOL shows its parameters, kernmark doc TOOL its page."
-    )
+    let tools = tools_text(&lines, Form::Text);
+    format!("{tools}\nkernmark list TOOL shows its parameters, kernmark doc TOOL its page.\n")
 }
 
 /// The summary without the tool's own name before it.
@@ -54,41 +63,31 @@ fn about(tool: &Tool) -> &'static str {
     rest.trim_start_matches(':').trim_start()
 }
 
-/// Writes the parameters of `workloads`, and what is shown of their runs.
-pub(super) fn parameters(
-    out: &mut dyn Write,
-    tool: &Tool,
-    workloads: &[WorkloadSpec],
-) -> io::Result<()> {
-    for (index, workload) in workloads.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "{}", selector(tool, workload))?;
-        let rows: Vec<[String; 3]> = workload
-            .params
-            .iter()
-            .map(|param| {
-                [
-                    format!("{}={}", param.name, shown_default(param.default)),
-                    kind(param.kind),
-                    param.about.to_owned(),
-                ]
-            })
-            .collect();
-        columns(out, "  ", &rows)?;
-        let metrics = (workload.metrics)();
-        let shown: Vec<String> = metrics
-            .iter()
-            .map(|metric| format!("{} ({})", metric.name, metric.unit))
-            .collect();
-        writeln!(out, "  shows {}", shown.join(", "))?;
-    }
-    Ok(())
-}
-
-fn shown_default(default: &str) -> &str {
-    if default.is_empty() { "\"\"" } else { default }
+/// The parameters of `workloads`, and what is shown of their runs.
+pub(super) fn parameters(tool: &Tool, workloads: &[WorkloadSpec]) -> String {
+    let texts: Vec<String> = workloads
+        .iter()
+        .map(|workload| {
+            let params: Vec<ParamLine> = workload
+                .params
+                .iter()
+                .map(|param| ParamLine {
+                    name: param.name.to_owned(),
+                    kind: kind(param.kind),
+                    default: param.default.to_owned(),
+                    about: param.about.to_owned(),
+                })
+                .collect();
+            let metrics = (workload.metrics)();
+            let shown: Vec<String> = metrics
+                .iter()
+                .map(|metric| format!("{} ({})", metric.name, metric.unit))
+                .collect();
+            let params = params_text(&selector(tool, workload), &params, Form::Text);
+            format!("{params}shows {}\n", shown.join(", "))
+        })
+        .collect();
+    texts.join("\n")
 }
 
 fn selector(tool: &Tool, workload: &WorkloadSpec) -> String {

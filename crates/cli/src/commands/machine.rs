@@ -1,17 +1,17 @@
 //! `kernmark machine`: what is recorded beside every number.
 
-use std::io::{self, Write};
-
 use kernmark_engine::machine::{Root, Site, read, read_target, this_build};
-use kernmark_model::machine::{Difference, Fact, Machine, Target, facts_diff, summary};
+use kernmark_model::machine::{Difference, Machine, Target, facts_diff};
 use kernmark_model::run::Run;
+use kernmark_report::{Form, machine_diff_text, machine_text};
 use serde::Serialize;
 
 use super::{Context, head};
 use crate::args::{Machine as Command, MachineCommand};
 use crate::exit::{Exit, Failure};
-use crate::output::{columns, json_line};
+use crate::output::json_line;
 use crate::surroundings::program;
+use crate::workshop::short;
 
 /// Version of what `machine --json` writes.
 const VERSION: u32 = 1;
@@ -69,18 +69,8 @@ fn here(command: &Command, context: &mut Context<'_>) -> Result<(), Failure> {
                 },
             );
         }
-        writeln!(out, "{}\n", summary(&machine, target.as_ref()))?;
-        facts(out, "machine", &machine.facts())?;
-        target.map_or(Ok(()), |target| facts(out, "target", &target.facts()))
+        out.write_all(machine_text(&machine, target.as_ref(), Form::Text).as_bytes())
     })
-}
-
-fn facts(out: &mut dyn Write, record: &str, facts: &[Fact]) -> io::Result<()> {
-    let rows: Vec<[String; 2]> = facts
-        .iter()
-        .map(|fact| [format!("{record}.{}", fact.key), fact.value.clone()])
-        .collect();
-    columns(out, "", &rows)
 }
 
 /// In what two runs' machines and targets differ.
@@ -109,24 +99,17 @@ fn diff(first: &str, second: &str, context: &mut Context<'_>) -> Result<(), Fail
                 json_line(out, &told)
             });
         }
-        if differences.is_empty() {
-            return writeln!(
-                out,
-                "machine and target are the same in all that is recorded"
-            );
-        }
-        let rows: Vec<[String; 3]> = differences.iter().map(row).collect();
-        columns(out, "", &rows)
+        let names = [&first, &second].map(headed);
+        let text = machine_diff_text(&names[0], &names[1], &differences, Form::Text);
+        out.write_all(text.as_bytes())
     })
 }
 
-fn row(difference: &Difference) -> [String; 3] {
-    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "?".to_owned());
-    [
-        difference.key.clone(),
-        known(&difference.first),
-        known(&difference.second),
-    ]
+/// A run, as its facts are headed.
+fn headed(run: &Run) -> String {
+    let label = run.plan.label.as_ref();
+    let label = label.map_or_else(String::new, |label| format!(" ({label})"));
+    format!("{}{label}", short(run.uuid))
 }
 
 fn named(record: &str, differences: Vec<Difference>) -> Vec<Difference> {

@@ -1,5 +1,6 @@
 //! What can be done, one file a command.
 
+mod compare;
 mod doc;
 mod export;
 mod link;
@@ -7,6 +8,7 @@ mod list;
 mod machine;
 pub(crate) mod personality;
 mod plan;
+mod results;
 mod resume;
 mod run;
 mod runs;
@@ -49,6 +51,7 @@ pub(crate) fn run(
         Command::Resume(command) => resume::run(&command, context),
         Command::Runs(command) => runs::run(&command, context),
         Command::Show(command) => show::run(&command, context),
+        Command::Compare(command) => compare::run(&command, context),
         Command::Export(command) => export::run(&command, context),
         Command::List(command) => list::run(&command, context),
         Command::Doc(command) => doc::run(&command, context),

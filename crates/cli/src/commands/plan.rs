@@ -1,19 +1,23 @@
 //! `kernmark plan`: the built-in plans, to start from.
 
+use kernmark_report::{Form, ToolLine, tools_text};
+
 use super::Context;
 use crate::args::Plan;
 use crate::exit::{Exit, Failure};
 use crate::nearest::nearest;
-use crate::output::columns;
 use crate::plans::{BUILT_IN, built_in};
 
 pub(super) fn run(command: &Plan, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let Some(name) = &command.name else {
-        let rows: Vec<[String; 2]> = BUILT_IN
+        let plans: Vec<ToolLine> = BUILT_IN
             .iter()
-            .map(|plan| [plan.name.to_owned(), plan.about().to_owned()])
+            .map(|plan| ToolLine {
+                name: plan.name.to_owned(),
+                summary: plan.about().to_owned(),
+            })
             .collect();
-        context.print(|out| columns(out, "", &rows))?;
+        context.print(|out| out.write_all(tools_text(&plans, Form::Text).as_bytes()))?;
         return Ok(Exit::Done);
     };
     let plan = built_in(name).ok_or_else(|| unknown(name))?;

@@ -4,7 +4,7 @@ use kernmark_model::plan::RunPlan;
 use kernmark_store::{PlannedState, UnfinishedPlan};
 use kernmark_tools::ALL;
 
-use super::Context;
+use super::{Context, results};
 use crate::args::Resume;
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
@@ -49,7 +49,7 @@ pub(super) fn run(command: &Resume, context: &mut Context<'_>) -> Result<Exit, F
         budget: command.budget,
     };
     let made = workshop.make(&order, estimate, &mut input, &mut watching)?;
-    super::show::results(&made, &workshop.store, context)?;
+    results::show(&made, &workshop.store, context)?;
     Ok(made.exit)
 }
 

@@ -3,7 +3,7 @@
 use kernmark_engine::plan;
 use kernmark_tools::ALL;
 
-use super::{Context, head};
+use super::{Context, head, results};
 use crate::args::Run;
 use crate::exit::{Exit, Failure};
 use crate::input::Input;
@@ -33,7 +33,7 @@ pub(super) fn run(command: &Run, context: &mut Context<'_>) -> Result<Exit, Fail
         budget: command.budget,
     };
     let made = workshop.make(&order, estimate, &mut input, &mut watching)?;
-    super::show::results(&made, &workshop.store, context)?;
+    results::show(&made, &workshop.store, context)?;
     Ok(made.exit)
 }
 

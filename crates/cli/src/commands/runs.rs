@@ -1,6 +1,7 @@
 //! `kernmark runs`: what is stored, and how it is removed.
 
-use kernmark_store::{RunHead, Store};
+use kernmark_report::{Form, RunLine, runs_text};
+use kernmark_store::{Detail, RunHead, Store, StoreError};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -8,7 +9,6 @@ use super::Context;
 use crate::args::Runs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output::{columns, json_line};
-use crate::workshop::short;
 
 /// Version of what `runs --json` writes.
 const VERSION: u32 = 1;
@@ -23,17 +23,20 @@ pub(super) fn run(command: &Runs, context: &mut Context<'_>) -> Result<Exit, Fai
         return Ok(Exit::Done);
     }
     let selection = command.which.selection(&store)?;
-    let runs = store.runs(&selection)?;
-    let json = context.common.json;
-    context.print(|out| {
-        if json {
-            return runs
-                .iter()
-                .try_for_each(|run| json_line(out, &Told::of(run)));
-        }
-        let rows: Vec<[String; 6]> = runs.iter().map(row).collect();
-        columns(out, "", &rows)
+    if context.common.json {
+        let runs = store.runs(&selection)?;
+        context.print(|out| {
+            runs.iter()
+                .try_for_each(|run| json_line(out, &Told::of(run)))
+        })?;
+        return Ok(Exit::Done);
+    }
+    let mut lines = Vec::new();
+    store.each(&selection, Detail::Figures, |run| {
+        lines.push(RunLine::of(&run));
+        Ok::<(), StoreError>(())
     })?;
+    context.print(|out| out.write_all(runs_text(&lines, Form::Text).as_bytes()))?;
     Ok(Exit::Done)
 }
 
@@ -67,20 +70,9 @@ fn facts(store: &Store, context: &mut Context<'_>) -> Result<(), Failure> {
         if more > 0 {
             shown.push_str(&format!(" | and {more} more"));
         }
-        rows.push([key, shown]);
+        rows.push((key, shown));
     }
-    context.print(|out| columns(out, "", &rows))
-}
-
-fn row(run: &RunHead) -> [String; 6] {
-    [
-        short(run.uuid),
-        run.started.clone().unwrap_or_default(),
-        run.selector.clone(),
-        run.label.clone().unwrap_or_default(),
-        run.outcome.word().to_owned(),
-        run.kernel.clone().unwrap_or_default(),
-    ]
+    context.print(|out| columns(out, &rows))
 }
 
 #[derive(Serialize)]

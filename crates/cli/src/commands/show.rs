@@ -1,13 +1,14 @@
-//! `kernmark show`: a stored run, whole; and what is shown after runs were made.
+//! `kernmark show`: a stored run, whole.
 
 use kernmark_engine::tool::Format;
-use kernmark_store::{Selection, Store, export};
+use kernmark_report::{Form, run_text};
+use kernmark_store::{Selection, export};
 use kernmark_tools::ALL;
 
 use super::Context;
 use crate::args::Show;
-use crate::exit::{Exit, Failure, complain};
-use crate::workshop::{Made, short};
+use crate::exit::{Exit, Failure};
+use crate::workshop::short;
 
 pub(super) fn run(command: &Show, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let store = context.store()?;
@@ -32,6 +33,7 @@ pub(super) fn run(command: &Show, context: &mut Context<'_>) -> Result<Exit, Fai
         context.print(|out| out.write_all(text.as_bytes()))?;
         return Ok(Exit::Done);
     }
+    context.print(|out| out.write_all(run_text(&run, Form::Text).as_bytes()))?;
     Ok(Exit::Done)
 }
 
@@ -50,19 +52,4 @@ fn format(name: &str, tool: &str) -> Result<&'static Format, Failure> {
         };
         Failure::wrong_use(format_args!("there is no format \"{name}\"; {there_are}"))
     })
-}
-
-/// Shows the runs that were made.
-pub(super) fn results(
-    made: &Made,
-    store: &Store,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
-    if made.runs.is_empty() {
-        return Ok(());
-    }
-    if !context.common.quiet {
-        complain(format_args!("stored in {}", store.path().display()));
-    }
-    Ok(())
 }

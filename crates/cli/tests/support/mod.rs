@@ -5,8 +5,9 @@
 )]
 #![allow(
     clippy::allow_attributes,
+    clippy::unwrap_used,
     dead_code,
-    reason = "each file of tests uses a part of this"
+    reason = "a test that cannot go on ends; and each file uses a part of this"
 )]
 
 use std::fs;
@@ -75,6 +76,29 @@ impl World {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// What a command says on stderr when it ends with that code.
+    pub(crate) fn told(&self, words: &[&str], code: i32) -> String {
+        let output = self.command(words).assert().code(code).get_output().clone();
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Code and message of a command that cannot be done: one message, and no result.
+    pub(crate) fn refused(&self, words: &[&str]) -> (i32, String) {
+        let output = self.command(words).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.starts_with("error: "), "{words:?}: {told}");
+        assert_eq!(told.matches("error: ").count(), 1, "{words:?}: {told}");
+        assert!(!told.contains("panicked"), "{words:?}: {told}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+        (output.status.code().unwrap(), told)
+    }
+
+    /// Word and reason of each stored run's end, oldest first.
+    pub(crate) fn outcomes(&self) -> Vec<(String, String)> {
+        let runs = self.json(&["runs", "--json"]);
+        runs.iter().map(|run| outcome(&run["outcome"])).collect()
+    }
+
     /// The lines of JSON that a command writes.
     pub(crate) fn json(&self, words: &[&str]) -> Vec<Value> {
         lines(&self.done(words))
@@ -91,6 +115,18 @@ impl World {
             .unwrap();
         let events = BufReader::new(child.stdout.take().unwrap());
         Live { child, events }
+    }
+}
+
+/// Word and reason of an outcome.
+pub(crate) fn outcome(told: &Value) -> (String, String) {
+    match told {
+        Value::String(word) => (word.clone(), String::new()),
+        Value::Object(fields) => {
+            let (word, reason) = fields.iter().next().unwrap();
+            (word.clone(), reason.as_str().unwrap().to_owned())
+        }
+        other => panic!("{other}"),
     }
 }
 
