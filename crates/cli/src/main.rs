@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kernmark_engine::crew::{self, WORKER_FLAG};
+use kernmark_sys::signal;
 use kernmark_tools::ALL;
 
 use args::Arguments;
@@ -29,6 +30,8 @@ use output::Output;
 use surroundings::Surroundings;
 
 fn main() -> ExitCode {
+    // Children whose ends are ignored cannot be waited for.
+    signal::restore_default(signal::CHLD);
     let around = Surroundings::of_process();
     let mut out = Output::new();
     let exit = act(&around, &mut out)

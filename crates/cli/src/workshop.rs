@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use kernmark_engine::journal::Journal;
 use kernmark_engine::machine::Root;
+use kernmark_engine::plan;
 use kernmark_engine::preview::preview;
 use kernmark_engine::runner::{Manner, RunEnd, RunError, Runner};
-use kernmark_engine::tool::Tool;
+use kernmark_engine::tool::{Need, Tool};
 use kernmark_model::plan::RunPlan;
 use kernmark_model::run::{Doubt, Outcome};
 use kernmark_model::units::Nanos;
@@ -223,7 +224,7 @@ impl Workshop {
     }
 
     fn on_store_s_device(&self, plan: &RunPlan) -> Option<Doubt> {
-        let (_, spec) = kernmark_engine::plan::find(self.runner.tools, &plan.selector()).ok()?;
+        let (_, spec) = plan::find(self.runner.tools, &plan.selector()).ok()?;
         if spec.needs.is_empty() {
             return None;
         }
@@ -321,6 +322,23 @@ pub(crate) fn short(uuid: Uuid) -> String {
     let mut name = uuid.to_string();
     name.truncate(13);
     name
+}
+
+/// Says of each run on a directory which one it is, whole: a plan may be resumed from somewhere else.
+pub(crate) fn settle_targets(runs: &mut [RunPlan], tools: &'static [Tool], cwd: &Path) {
+    for run in runs {
+        let uses = plan::find(tools, &run.selector())
+            .is_ok_and(|(_, spec)| spec.needs.contains(&Need::Directory));
+        if !uses && run.on.is_none() {
+            continue;
+        }
+        let named = cwd.join(run.on.as_deref().unwrap_or("."));
+        // A name that is no text stays as it was typed, or unsaid.
+        let whole = std::path::absolute(named).ok();
+        if let Some(whole) = whole.and_then(|path| path.into_os_string().into_string().ok()) {
+            run.on = Some(whole);
+        }
+    }
 }
 
 /// No longer than this is spent on looking ahead: a sweep of thousands shall not wait for it.

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::os::unix::fs::DirBuilderExt;
+
 use kernmark_sys::signal;
 use serde_json::Value;
 use support::{World, entries, eventually, name, outcome};
@@ -145,4 +147,62 @@ fn a_plan_is_made_by_one_process_at_a_time() {
     assert!(refused.contains("another process"), "{refused}");
     live.signal(signal::INT);
     assert_eq!(live.end().0, Some(130));
+}
+
+#[test]
+fn what_is_to_be_ignored_is_ignored() {
+    // As `nohup` starts a program: SIGHUP without effect.
+    let world = World::new();
+    let words = "trap '' HUP; exec \"$0\" run null seconds=60 --json";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", words]).arg(support::program());
+    let mut live = world.listen_to(command);
+    live.until("phase_started");
+    live.signal(signal::HUP);
+    live.until("tick");
+    live.signal(signal::TERM);
+    assert_eq!(live.end().0, Some(143));
+}
+
+#[test]
+fn what_an_earlier_program_left_is_undone_and_told() {
+    let world = World::new();
+    let left = world.work().join("kernmark-left");
+    std::fs::create_dir_all(left.join("deep")).unwrap();
+    world.done(&["run", "null", "seconds=0", "ops=1"]);
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(world.undo())
+        .unwrap();
+    let journal = serde_json::json!({"do": {"remove_tree": {"path": left}}});
+    std::fs::write(world.undo().join("x.journal"), format!("{journal}\n")).unwrap();
+    let told = world.told(&["run", "null", "seconds=0", "ops=1", "-q"], 0);
+    assert!(
+        told.contains("an earlier run was killed; removed the folder"),
+        "{told}"
+    );
+    assert!(!left.exists() && !world.undo().exists());
+}
+
+#[test]
+fn a_plan_is_resumed_where_it_was_begun() {
+    let world = World::new();
+    world.done(&[
+        "run",
+        "dbench",
+        "passes=1",
+        "iterations=1",
+        "warmup=0",
+        "--repeat",
+        "2",
+        "--budget",
+        "1ns",
+    ]);
+    let mut command = world.std_command(&["resume", "--json"]);
+    command.current_dir("/");
+    let mut live = world.listen_to(command);
+    let started = live.until("run_started");
+    let on = started["run"]["plan"]["on"].as_str().unwrap();
+    assert_eq!(std::path::Path::new(on), world.work());
+    assert_eq!(live.end().0, Some(0));
 }

@@ -6,6 +6,8 @@ use std::io;
 use kernmark_model::units::Bytes;
 use thiserror::Error;
 
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
 /// Why a condition could not be set.
 #[derive(Debug, Error)]
 pub enum ConditionError {
@@ -19,7 +21,13 @@ pub enum ConditionError {
 /// Writes everything dirty back and drops clean pages, dentries and inodes, of the whole machine.
 pub(crate) fn drop_caches() -> Result<(), ConditionError> {
     kernmark_sys::storage::sync_all();
-    fs::write("/proc/sys/vm/drop_caches", "3").map_err(ConditionError::DropCaches)
+    fs::write(DROP_CACHES, "3").map_err(ConditionError::DropCaches)
+}
+
+/// Looks whether [`drop_caches`] is allowed.
+pub(crate) fn may_drop_caches() -> Result<(), ConditionError> {
+    let file = fs::File::options().write(true).open(DROP_CACHES);
+    file.map(drop).map_err(ConditionError::DropCaches)
 }
 
 /// MemAvailable; `None` where the kernel does not tell.

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use kernmark_model::plan::RunPlan;
+use kernmark_model::plan::{Cache, RunPlan};
 use kernmark_model::units::Nanos;
 use kernmark_sys::process;
 
@@ -49,6 +49,9 @@ pub fn preview(
             return Err(unusable(io::Error::from(io::ErrorKind::NotADirectory)).into());
         }
         place::check_room(&named, workload.room())?;
+    }
+    if plan.cache == Cache::Cold {
+        conditions::may_drop_caches()?;
     }
     Ok(Preview {
         length: length(workload.as_mut()),

@@ -33,6 +33,9 @@ fn set(signals: &[i32]) -> libc::sigset_t {
 
 /// Signals that are held back from this thread and read from a descriptor instead. Dropping it lets them through again;
 /// one that arrived and was not read is then delivered.
+///
+/// What whoever started us wants ignored (`nohup`, a shell's background job) stays ignored, although a signal that is
+/// held back would be queued even so. SIGCHLD is always heard.
 #[derive(Debug)]
 pub struct Held {
     fd: OwnedFd,
@@ -42,7 +45,9 @@ pub struct Held {
 impl Held {
     /// Holds these back.
     pub fn new(signals: &[i32]) -> Result<Self, Errno> {
-        let set = set(signals);
+        let heard = |signal: &i32| *signal == CHLD || !is_ignored(*signal);
+        let signals: Vec<i32> = signals.iter().copied().filter(heard).collect();
+        let set = set(&signals);
         // SAFETY: both sets are valid; the new descriptor is owned by nobody else.
         unsafe {
             let mut before = std::mem::zeroed();
@@ -88,6 +93,23 @@ impl Drop for Held {
     }
 }
 
+/// Does the signal have no effect here?
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: nothing is changed; the structure is plain memory for the call to fill.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut now) == 0
+            && now.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// Gives a signal its default effect: whoever started us may have had it ignored, and ignored ends of children are
+/// never told.
+pub fn restore_default(signal: i32) {
+    // SAFETY: the default action needs no handler.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+}
+
 /// For a forked worker: nothing held back, every signal as the kernel has it by default (Rust's runtime ignores
 /// SIGPIPE), except that the terminal's INT, QUIT and HUP and the shell's TERM are left to the parent, which stops its
 /// workers itself.
@@ -109,16 +131,26 @@ pub fn reset_for_worker() {
 
 /// Ends this process by the signal itself, so that whoever waits sees its true cause.
 pub fn end_by(signal: i32) {
-    // SAFETY: the default action needs no handler.
-    unsafe {
-        libc::signal(signal, libc::SIG_DFL);
-        libc::raise(signal);
-    }
+    restore_default(signal);
+    // SAFETY: sends a signal to this thread.
+    unsafe { libc::raise(signal) };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_ignored_is_not_held() {
+        // SAFETY: no other test of this process uses the signal.
+        unsafe { libc::signal(libc::SIGWINCH, libc::SIG_IGN) };
+        let held = Held::new(&[libc::SIGWINCH]).unwrap();
+        // SAFETY: it is ignored.
+        unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGWINCH) };
+        assert_eq!(held.take(), None);
+        restore_default(libc::SIGWINCH);
+        assert!(!is_ignored(libc::SIGWINCH));
+    }
 
     #[test]
     fn a_held_signal_is_read_and_does_not_arrive() {

@@ -9,14 +9,15 @@ use crate::exit::{Exit, Failure};
 use crate::input::Input;
 use crate::plans;
 use crate::surroundings::program;
-use crate::workshop::{Order, Watching, Workshop, foresee};
+use crate::workshop::{Order, Watching, Workshop, foresee, settle_targets};
 
 pub(super) fn run(command: &Run, context: &mut Context<'_>) -> Result<Exit, Failure> {
     let plan = match &command.like {
         Some(name) => plans::like(&head(&context.store()?, name)?.plan, &command.settings),
         None => plans::of_words(&command.words, &command.settings, ALL, context.around)?,
     };
-    let runs = plan::resolve(&plan, ALL, &program(), fresh_seed())?;
+    let mut runs = plan::resolve(&plan, ALL, &program(), fresh_seed())?;
+    settle_targets(&mut runs, ALL, &context.around.cwd);
     let location = context.location()?;
     let numbered: Vec<_> = (0..).zip(runs.iter().cloned()).collect();
     let mut input = Input::default();

@@ -57,12 +57,16 @@ impl World {
     /// `kernmark` with these words, ready to be started.
     pub(crate) fn std_command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(program());
+        command.args(words);
+        self.settle(&mut command);
         command
-            .args(words)
+    }
+
+    fn settle(&self, command: &mut Command) {
+        command
             .current_dir(self.work())
             .env_clear()
             .env("HOME", self.folder.path().join("home"));
-        command
     }
 
     /// The same, to be run to its end.
@@ -106,9 +110,17 @@ impl World {
 
     /// Starts a run and listens to its events.
     pub(crate) fn listen(&self, words: &[&str]) -> Live {
-        let mut child = self
-            .std_command(words)
-            .arg("--json")
+        let mut command = self.std_command(words);
+        command.arg("--json");
+        self.listen_to(command)
+    }
+
+    /// Starts a program and listens to its events.
+    pub(crate) fn listen_to(&self, mut command: Command) -> Live {
+        if command.get_current_dir().is_none() {
+            self.settle(&mut command);
+        }
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
