@@ -17,7 +17,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("serial", "serial"),
     ("wwid", "serial"),
     ("uuid", "serial"),
-    ("command_line", "command line"),
+    ("command_line", "command-line"),
 ];
 
 /// Folders whose next path component is a user's name.
@@ -30,7 +30,7 @@ const DEVICES: &str = "/dev/disk/by-";
 const SHORTEST: usize = 3;
 
 /// Replaces host names, serial numbers, command lines and the users' part of paths, the same name by the same word in
-/// all runs it is given: `host 1`, `serial 2`.
+/// all runs it is given: `host-1`, `serial-2`.
 ///
 /// The words are counted in the order in which the names are met: the same runs give the same words. Names of tools,
 /// phases, ops and metrics stay, and so does every number.
@@ -235,7 +235,7 @@ impl Redactor {
         if let Some(word) = self.words.get(&key) {
             return word.clone();
         }
-        let word = format!("{kind}-{number}").replace(' ', "-");
+        let word = format!("{kind}-{number}");
         // Users' names are too often words of other things ("test").
         if matches!(kind, "host" | "serial") && name.len() >= SHORTEST {
             let length = std::cmp::Reverse(name.len());
