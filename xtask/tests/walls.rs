@@ -260,7 +260,9 @@ fn crates_depend_only_on_what_their_wall_lets_in() {
         let wall = WALLS.iter().find(|wall| wall.name == name).unwrap();
         for dependency in dependencies(&name) {
             if let Some(ours) = dependency.strip_prefix("kernmark-") {
-                assert!(wall.ours.contains(&ours), "{name} must not use {ours}");
+                // A crate's tests may ask it for a feature of its own.
+                let allowed = ours == name || wall.ours.contains(&ours);
+                assert!(allowed, "{name} must not use {ours}");
             }
             if let Some((_, homes)) = LODGERS.iter().find(|(lodger, _)| *lodger == dependency) {
                 assert!(

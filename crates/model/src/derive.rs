@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::histogram::Histogram;
 use crate::run::{At, Better, Clock, Formula, Metric, Phase, Point, Run, Statistic, Take, Value};
+use crate::stats::describe::median;
 use crate::units::{Bytes, Nanos};
 
 /// The name of the phase that the runner puts behind a measured one: a timed sync of the target, during which the
@@ -165,7 +166,7 @@ impl Run {
             }
         }
         match metric.take {
-            Take::Median => median(figures),
+            Take::Median => median(&figures),
             Take::Best => best(metric.better, figures),
         }
     }
@@ -243,15 +244,4 @@ fn best(better: Better, figures: impl IntoIterator<Item = f64>) -> Option<f64> {
         Better::Lower => figures.reduce(f64::min),
         Better::Neither => None,
     }
-}
-
-fn median(mut figures: Vec<f64>) -> Option<f64> {
-    figures.sort_by(f64::total_cmp);
-    let middle = figures.len() / 2;
-    let upper = *figures.get(middle)?;
-    Some(if figures.len().is_multiple_of(2) {
-        figures[middle - 1].midpoint(upper)
-    } else {
-        upper
-    })
 }

@@ -293,4 +293,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_cached_query_is_planned_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = crate::Store::open(&folder.path().join("store.db")).unwrap();
+        for query in [PHASES, OPS, WORKERS, OP_COUNTS, SERIES, SAMPLES] {
+            let mut statement = store.connection.prepare(query).unwrap();
+            for run in 1..4_i64 {
+                let parameters = vec![run; statement.parameter_count()];
+                let mut rows = statement
+                    .query(rusqlite::params_from_iter(parameters))
+                    .unwrap();
+                assert!(rows.next().unwrap().is_none());
+            }
+            let plannings = statement.get_status(rusqlite::StatementStatus::RePrepare);
+            assert_eq!(plannings, 0, "{query}");
+        }
+    }
 }

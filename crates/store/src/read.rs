@@ -371,3 +371,49 @@ pub(crate) fn imported(connection: &Connection, digest: &str) -> Result<Vec<Uuid
     }
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use kernmark_model::fixtures;
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::Store;
+
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    struct Machine {
+        name: String,
+        state: Option<f64>,
+    }
+
+    #[test]
+    fn a_machine_in_two_states_is_stored_once_and_read_in_both() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+        let run = fixtures::corners();
+        let machine = |celsius| Machine {
+            name: "marvin".into(),
+            state: Some(celsius),
+        };
+        store
+            .change("test", |change| {
+                let store =
+                    |celsius: f64| write::record(change, "machine", &run, &machine(celsius), &[]);
+                let ((cold, cold_state), (warm, warm_state)) = (store(30.1)?, store(70.2)?);
+                assert_eq!(cold, warm);
+                let mut known: HashMap<i64, Machine> = HashMap::new();
+                assert_eq!(record(change, &mut known, cold, cold_state)?, machine(30.1));
+                assert_eq!(record(change, &mut known, warm, warm_state)?, machine(70.2));
+                for _ in 0..2 {
+                    let settled = Machine {
+                        state: None,
+                        ..machine(0.0)
+                    };
+                    assert_eq!(record(change, &mut known, cold, None)?, settled);
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+}

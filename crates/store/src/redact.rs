@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Fields, wherever they stand in a machine or target, whose value is replaced, and by what.
+/// Fields, wherever they stand in a machine or target, whose value is replaced, and by what. Fields called so with a word
+/// before (`filesystem_uuid`) are meant as well.
 const FIELDS: &[(&str, &str)] = &[
     ("hostname", "host"),
     ("nodename", "host"),
@@ -17,7 +18,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("serial", "serial"),
     ("wwid", "serial"),
     ("uuid", "serial"),
-    ("command_line", "command line"),
+    ("command_line", "command-line"),
 ];
 
 /// Folders whose next path component is a user's name.
@@ -30,7 +31,7 @@ const DEVICES: &str = "/dev/disk/by-";
 const SHORTEST: usize = 3;
 
 /// Replaces host names, serial numbers, command lines and the users' part of paths, the same name by the same word in
-/// all runs it is given: `host 1`, `serial 2`.
+/// all runs it is given: `host-1`, `serial-2`.
 ///
 /// The words are counted in the order in which the names are met: the same runs give the same words. Names of tools,
 /// phases, ops and metrics stay, and so does every number.
@@ -113,9 +114,8 @@ impl Redactor {
         match value {
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let kind = FIELDS.iter().find(|(known, _)| known == name);
-                    match (kind, field) {
-                        (Some((_, kind)), Value::String(text)) => *text = self.word(kind, text),
+                    match (field_kind(name), field) {
+                        (Some(kind), Value::String(text)) => *text = self.word(kind, text),
                         (_, field) => self.fields(field),
                     }
                 }
@@ -129,7 +129,7 @@ impl Redactor {
         match value {
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    if !FIELDS.iter().any(|(known, _)| known == name) {
+                    if field_kind(name).is_none() {
                         self.texts(field);
                     }
                 }
@@ -235,7 +235,7 @@ impl Redactor {
         if let Some(word) = self.words.get(&key) {
             return word.clone();
         }
-        let word = format!("{kind}-{number}").replace(' ', "-");
+        let word = format!("{kind}-{number}");
         // Users' names are too often words of other things ("test").
         if matches!(kind, "host" | "serial") && name.len() >= SHORTEST {
             let length = std::cmp::Reverse(name.len());
@@ -244,6 +244,15 @@ impl Redactor {
         self.words.insert(key, word.clone());
         word
     }
+}
+
+/// What kind of name a field of that name holds.
+fn field_kind(name: &str) -> Option<&'static str> {
+    let known = FIELDS.iter().find(|(known, _)| {
+        let before = name.strip_suffix(known);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
+    });
+    known.map(|(_, kind)| *kind)
 }
 
 /// `text` with `word` for each `name` that is no part of a longer word.
@@ -270,6 +279,7 @@ fn replaced(text: &str, name: &str, word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use kernmark_model::fixtures;
+    use kernmark_model::machine::{Disk, Layer, Target};
     use serde_json::json;
 
     use super::*;
@@ -358,6 +368,48 @@ mod tests {
                 kind: Kind::Disk
             }
         );
+    }
+
+    #[test]
+    fn a_machine_and_its_target_lose_their_names_and_keep_their_facts() {
+        let mut run = fixtures::blocked_session_with_a_void().remove(0);
+        let machine = &mut run.machine;
+        machine.hostname = Some("marvin".into());
+        machine.kernel.release = Some("6.1.0-50".into());
+        machine.kernel.command_line = Some("root=UUID=0b-1f quiet".into());
+        let mut target = Target::default();
+        target.filesystem.kind = Some("ext4".into());
+        target.stack = vec![Layer {
+            disk: Some(Disk {
+                serial: Some("0b-1f".into()),
+                ..Disk::default()
+            }),
+            ..Layer::default()
+        }];
+        target.mount.point = Some("/home/anna/disk".into());
+        target.state.filesystem_uuid = Some("77-aa".into());
+        run.target = Some(target);
+        run.doubts = vec![Doubt::Unreadable {
+            what: "marvin: /sys of 0b-1f".into(),
+        }];
+
+        let redacted = Redactor::default().run(run);
+        let text = serde_json::to_string(&redacted).unwrap();
+        for name in ["marvin", "0b-1f", "77-aa", "anna", "quiet"] {
+            assert!(!text.contains(name), "{name} is in {text}");
+        }
+        let facts = kernmark_model::facts::of(&redacted);
+        for (key, value) in [
+            ("machine", "host-1"),
+            ("kernel", "6.1.0-50"),
+            ("filesystem", "ext4"),
+            ("target.mount.point", "/home/user-1/disk"),
+        ] {
+            assert!(
+                facts.contains(&(key.to_owned(), value.to_owned())),
+                "{key}: {facts:?}"
+            );
+        }
     }
 
     #[test]

@@ -102,8 +102,10 @@ impl Selection {
             parts.push(condition.part(connection, &mut values)?);
         }
         if !self.runs.is_empty() {
-            parts.push(format!("uuid IN ({})", places(self.runs.len())));
-            values.extend(self.runs.iter().map(|run| Value::Text(run.to_string())));
+            // One parameter, however many runs: SQLite limits how many there may be.
+            parts.push("uuid IN (SELECT value FROM json_each(?))".to_owned());
+            let names: Vec<String> = self.runs.iter().map(|run| format!("\"{run}\"")).collect();
+            values.push(Value::Text(format!("[{}]", names.join(","))));
         }
         if let Some(session) = self.session {
             parts.push("session = ?".to_owned());
@@ -153,10 +155,6 @@ impl Condition {
     }
 }
 
-fn places(count: usize) -> String {
-    vec!["?"; count].join(", ")
-}
-
 /// The key, or the parameter of that name. A key that no run has a fact for is a mistyped one, unless there are no runs.
 fn known_key(connection: &Connection, key: &str) -> Result<String, Fault> {
     let mut known = connection.prepare_cached(
@@ -181,7 +179,10 @@ fn known_key(connection: &Connection, key: &str) -> Result<String, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use kernmark_model::fixtures;
+
     use super::*;
+    use crate::{Store, write};
 
     fn is(values: &[&str]) -> Test {
         Test::Is(values.iter().map(|value| (*value).to_owned()).collect())
@@ -206,6 +207,50 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn facts_of_machines_and_targets_select_their_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+        let run = fixtures::lat_mem_rd_table();
+        let others = [fixtures::corners(), fixtures::imported_mean_of_25()];
+        store
+            .change("test", |change| {
+                for run in others.iter().chain([&run]) {
+                    write::insert(change, run)?;
+                }
+                let fact = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+                let facts = [
+                    fact("machine.kernel.release", "6.1.0-50"),
+                    fact("target.filesystem.type", "ext4"),
+                ];
+                for kind in ["machine", "target"] {
+                    let (row, _) = write::record(change, kind, &run, &[kind], &facts)?;
+                    let update = format!("UPDATE run SET {kind} = ?1 WHERE uuid = ?2");
+                    change.execute(&update, params![row, run.uuid.to_string()])?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        let count = |condition: &str| {
+            let selection = Selection::of(vec![condition.parse().unwrap()]);
+            store.runs(&selection).unwrap().len()
+        };
+        for (condition, runs) in [
+            ("machine.kernel.release=6.1*", 1),
+            ("machine.kernel.release!=6.1*", 2),
+            ("machine.kernel.release=6.12", 0),
+            ("machine.kernel.release=", 2),
+            ("target.filesystem.type=ext4", 1),
+            ("target.filesystem.type!=ext4", 2),
+            ("target.filesystem.type!=xfs", 3),
+            ("target.filesystem.type!=", 1),
+        ] {
+            assert_eq!(count(condition), runs, "{condition}");
+        }
+        let values = store.fact_values("target.filesystem.type").unwrap();
+        assert_eq!(values, [("ext4".to_owned(), 1)]);
     }
 
     #[test]

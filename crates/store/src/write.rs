@@ -148,7 +148,7 @@ pub(crate) fn save(change: &Connection, run: &Run) -> Result<i64, Fault> {
 }
 
 /// Stores a machine or target without its state, once for all runs that share it. Returns its row and its state.
-fn record(
+pub(crate) fn record(
     change: &Connection,
     kind: &'static str,
     run: &Run,

@@ -9,18 +9,10 @@ use kernmark_model::run::Run;
 use kernmark_store::export::{self, CSV_HEADER};
 use kernmark_store::{Detail, Redactor, Selection, Store, StoreError};
 use rusqlite::Connection;
-use tempfile::TempDir;
+
+mod common;
 
 type Export = fn(&Store, &Selection, bool, &mut dyn Write) -> Result<(), StoreError>;
-
-fn full() -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut store = Store::open(&folder.path().join("store.db")).expect("a new store");
-    store
-        .insert_runs(fixtures::all().into_iter().map(Ok))
-        .expect("fixtures can be stored");
-    (folder, store)
-}
 
 fn text(store: &Store, export: Export, conditions: &[&str], redact: bool) -> String {
     let conditions = conditions
@@ -46,7 +38,7 @@ fn personal() -> Run {
 
 #[test]
 fn json_brings_every_run_back_to_the_last_bit() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let json = text(&store, export::json, &[], false);
     assert!(export::recognises_json(&json[..200]));
     assert_eq!(json.lines().count(), 1 + fixtures::all().len());
@@ -68,7 +60,7 @@ fn json_brings_every_run_back_to_the_last_bit() {
 
 #[test]
 fn a_selection_is_exported_alone() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let json = text(&store, export::json, &["tool=aim7"], false);
     assert_eq!(
         read_back(&json).unwrap(),
@@ -78,7 +70,7 @@ fn a_selection_is_exported_alone() {
 
 #[test]
 fn json_that_is_no_export_is_refused_with_its_line() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let json = text(&store, export::json, &["tool=aim7"], false);
     let (head, run) = json.split_once('\n').unwrap();
     for (text, message) in [
@@ -112,7 +104,7 @@ fn json_that_is_no_export_is_refused_with_its_line() {
 
 #[test]
 fn csv_has_a_row_for_each_run_metric_point_and_op() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let csv = text(
         &store,
         export::csv,
@@ -152,7 +144,7 @@ fn csv_has_a_row_for_each_run_metric_point_and_op() {
 
 #[test]
 fn csv_gives_an_imported_figure_as_it_was_printed() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let csv = text(&store, export::csv, &["origin=imported"], false);
     let ends: Vec<&str> = csv
         .split("\r\n")
@@ -177,7 +169,7 @@ fn csv_gives_an_imported_figure_as_it_was_printed() {
 
 #[test]
 fn csv_gives_a_series_point_by_point() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let csv = text(&store, export::csv, &["tool=aim7"], false);
     let levels: Vec<(&str, &str)> = csv
         .split("\r\n")
@@ -205,7 +197,7 @@ fn csv_gives_a_series_point_by_point() {
 
 #[test]
 fn csv_of_awkward_text_stays_one_table() {
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     let csv = text(&store, export::csv, &[], false);
     // A reader that knows only RFC 4180.
     let mut fields = vec![1];
@@ -261,7 +253,7 @@ fn rows(connection: &Connection) -> Vec<String> {
 
 #[test]
 fn sql_makes_an_equal_database() {
-    let (folder, mut store) = full();
+    let (folder, mut store) = common::full();
     store
         .begin_plan("quick", &[fixtures::corners().plan])
         .unwrap();
@@ -282,9 +274,29 @@ fn sql_makes_an_equal_database() {
     assert_eq!(copy.unfinished().unwrap(), store.unfinished().unwrap());
 }
 
+/// Says that a test cannot run, as `docs/decisions/0002-skipped-tests.md` has it; this crate must not ask `sys` to.
+fn skip(name: &str, needs: &str) {
+    let line = format!("SKIPPED {name}: needs {needs}\n");
+    io::stderr()
+        .write_all(line.as_bytes())
+        .expect("somebody listens");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it comes from the test runner, not from a user"
+    )]
+    if let Some(log) = std::env::var_os("KERNMARK_SKIP_LOG") {
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(log);
+        log.and_then(|mut log| log.write_all(line.as_bytes()))
+            .expect("the log takes a line");
+    }
+}
+
 #[test]
 fn sql_goes_through_the_sqlite3_program() {
-    let (folder, store) = full();
+    let (folder, store) = common::full();
     let sql = text(&store, export::sql, &[], false);
     let path = folder.path().join("copy.db");
     let sqlite3 = Command::new("sqlite3")
@@ -296,7 +308,7 @@ fn sql_goes_through_the_sqlite3_program() {
     let mut sqlite3 = match sqlite3 {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            println!("skipped: there is no sqlite3 program");
+            skip("sql_goes_through_the_sqlite3_program", "sqlite3");
             return;
         }
         Err(error) => panic!("{error}"),
@@ -314,7 +326,7 @@ fn sql_goes_through_the_sqlite3_program() {
 
 #[test]
 fn sql_of_a_selection_holds_nothing_else() {
-    let (folder, mut store) = full();
+    let (folder, mut store) = common::full();
     store
         .begin_plan("quick", &[fixtures::corners().plan])
         .unwrap();
@@ -375,7 +387,7 @@ fn an_export_that_cannot_be_written_says_so() {
             Ok(())
         }
     }
-    let (_folder, store) = full();
+    let (_folder, store) = common::full();
     for export in [export::json as Export, export::csv, export::sql] {
         let error = export(&store, &Selection::default(), false, &mut Full).unwrap_err();
         assert!(

@@ -263,7 +263,7 @@ CREATE TABLE sample (
     PRIMARY KEY (phase, position)
 ) STRICT, WITHOUT ROWID;
 
--- Runs that were asked for together, kept until all are made so that an interrupted plan can be resumed.
+-- Runs that were asked for together, so that an interrupted plan can go on where it stopped.
 CREATE TABLE plan (
     -- Version 7: names sort by the time at which the plan began.
     uuid TEXT PRIMARY KEY,
