@@ -11,7 +11,10 @@ struct Generated {
 }
 
 /// To add one, add a line.
-const GENERATED: &[Generated] = &[];
+const GENERATED: &[Generated] = &[Generated {
+    path: "docs/schema.md",
+    text: kernmark_store::schema_markdown,
+}];
 
 /// Writes every generated page.
 pub(crate) fn write() -> Result<()> {
