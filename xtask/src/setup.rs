@@ -17,6 +17,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("mkfs.btrfs", "btrfs-progs"),
     ("dbench", "dbench"),
     ("fio", "fio"),
+    ("sqlite3", "sqlite3"),
 ];
 
 /// Never fails for want of root or apt: a test that lacks a program is skipped by name.

@@ -8,6 +8,7 @@ use kernmark_model::fixtures;
 use kernmark_model::run::Run;
 use kernmark_store::export::{self, CSV_HEADER};
 use kernmark_store::{Detail, Redactor, Selection, Store, StoreError};
+use kernmark_sys::testing::program;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -284,23 +285,17 @@ fn sql_makes_an_equal_database() {
 
 #[test]
 fn sql_goes_through_the_sqlite3_program() {
+    kernmark_sys::skip_unless!(program("sqlite3").is_some(), "the package sqlite3");
     let (folder, store) = full();
     let sql = text(&store, export::sql, &[], false);
     let path = folder.path().join("copy.db");
-    let sqlite3 = Command::new("sqlite3")
+    let mut sqlite3 = Command::new("sqlite3")
         .args(["-bail", "-batch"])
         .arg(&path)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn();
-    let mut sqlite3 = match sqlite3 {
-        Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            println!("skipped: there is no sqlite3 program");
-            return;
-        }
-        Err(error) => panic!("{error}"),
-    };
+        .spawn()
+        .unwrap();
     let mut input = sqlite3.stdin.take().unwrap();
     input.write_all(sql.as_bytes()).unwrap();
     drop(input);

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use kernmark_model::fixtures;
 use kernmark_store::{Detail, Journal, Selection, Store, StoreError};
+use kernmark_sys::testing;
 use tempfile::TempDir;
 
 /// A closed store of all fixtures.
@@ -294,7 +295,6 @@ fn child_that_opens() {
 }
 
 /// What a user who owns nothing is told about `path`: for writing, for reading. `None` where this test cannot become one.
-#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn as_nobody(path: &Path) -> Option<[String; 2]> {
     const NOBODY: u32 = 65_534;
     let program = std::env::current_exe().expect("this program");
@@ -316,7 +316,8 @@ fn as_nobody(path: &Path) -> Option<[String; 2]> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            println!("skipped: the test program cannot be run as nobody ({error})");
+            let needs = format!("a test program that nobody may run ({error})");
+            testing::skip("opening as nobody", &needs);
             return None;
         }
     };
