@@ -6,6 +6,7 @@
 #![allow(
     clippy::allow_attributes,
     dead_code,
+    clippy::unwrap_used,
     reason = "each file of tests uses a part of this"
 )]
 
