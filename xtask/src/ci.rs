@@ -124,8 +124,20 @@ fn lints() -> Command {
 }
 
 fn documentation() -> Command {
-    let mut command = cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
-    command.env("RUSTDOCFLAGS", "-D warnings");
+    // Private items too: it is authors of this project who read it.
+    let scope = [
+        "--locked",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ];
+    let mut command = cargo(&["doc"]);
+    command.args(scope);
+    // With private items documented, links to them lead somewhere.
+    command.env(
+        "RUSTDOCFLAGS",
+        "-D warnings -A rustdoc::private_intra_doc_links",
+    );
     command
 }
 

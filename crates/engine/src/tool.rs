@@ -52,7 +52,7 @@ pub struct WorkloadSpec {
     /// What is shown of a run, the deciding figure first.
     pub metrics: fn() -> Vec<Metric>,
     /// Makes it, ready to run; reads what its parameters name, but changes nothing.
-    pub make: fn(&Params, &mut Making<'_>) -> Result<Box<dyn Workload>, MakeError>,
+    pub make: fn(&Params, &mut Making<'_>) -> Made,
 }
 
 /// A parameter: command line, plan files, help and completion follow from it.
@@ -88,6 +88,9 @@ pub struct Making<'a> {
     /// Seed of everything random.
     pub seed: u64,
 }
+
+/// What [`WorkloadSpec::make`] returns.
+pub type Made = Result<Box<dyn Workload>, MakeError>;
 
 /// A workload could not be made.
 #[derive(Debug, Error)]

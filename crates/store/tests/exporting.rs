@@ -8,6 +8,7 @@ use kernmark_model::fixtures;
 use kernmark_model::run::Run;
 use kernmark_store::export::{self, CSV_HEADER};
 use kernmark_store::{Detail, Redactor, Selection, Store, StoreError};
+use kernmark_sys::testing::program;
 use rusqlite::Connection;
 
 mod common;
@@ -274,45 +275,19 @@ fn sql_makes_an_equal_database() {
     assert_eq!(copy.unfinished().unwrap(), store.unfinished().unwrap());
 }
 
-/// Says that a test cannot run, as `docs/decisions/0002-skipped-tests.md` has it; this crate must not ask `sys` to.
-fn skip(name: &str, needs: &str) {
-    let line = format!("SKIPPED {name}: needs {needs}\n");
-    io::stderr()
-        .write_all(line.as_bytes())
-        .expect("somebody listens");
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "it comes from the test runner, not from a user"
-    )]
-    if let Some(log) = std::env::var_os("KERNMARK_SKIP_LOG") {
-        let log = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(log);
-        log.and_then(|mut log| log.write_all(line.as_bytes()))
-            .expect("the log takes a line");
-    }
-}
-
 #[test]
 fn sql_goes_through_the_sqlite3_program() {
+    kernmark_sys::skip_unless!(program("sqlite3").is_some(), "the package sqlite3");
     let (folder, store) = common::full();
     let sql = text(&store, export::sql, &[], false);
     let path = folder.path().join("copy.db");
-    let sqlite3 = Command::new("sqlite3")
+    let mut sqlite3 = Command::new("sqlite3")
         .args(["-bail", "-batch"])
         .arg(&path)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn();
-    let mut sqlite3 = match sqlite3 {
-        Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            skip("sql_goes_through_the_sqlite3_program", "sqlite3");
-            return;
-        }
-        Err(error) => panic!("{error}"),
-    };
+        .spawn()
+        .unwrap();
     let mut input = sqlite3.stdin.take().unwrap();
     input.write_all(sql.as_bytes()).unwrap();
     drop(input);

@@ -1,4 +1,5 @@
 //! dbench 4.0 against its acceptance cases. What needs a trace of the program is tested with the command line.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod support;
 

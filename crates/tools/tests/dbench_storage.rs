@@ -1,4 +1,5 @@
 //! dbench on real filesystems: loop images, made and mounted here. Needs root, loop devices and mkfs programs.
+#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod support;
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Options;
 use super::page::{self, Circumstances};
 use super::pairs::{Pair, Ratio, Side, alternate};
-use crate::command::output;
+use crate::command::{output, scratch};
 use crate::static_build;
 
 /// How many times fio's rate we want to reach.
@@ -50,7 +50,14 @@ pub(super) fn run(options: &Options) -> Result<()> {
 /// Ops a second of our null tool, as its phase counted them.
 pub(crate) fn our_rate(kernmark: &Path, seconds: u32) -> Result<f64> {
     let mut command = Command::new(kernmark);
-    command.args(["run", "null", &format!("seconds={seconds}"), "--json"]);
+    command.args([
+        "run",
+        "null",
+        &format!("seconds={seconds}"),
+        "--json",
+        "--db",
+    ]);
+    command.arg(scratch()?.join("null.db")); // not among the runs of whoever measures
     let text = output(&mut command)?;
     for line in text.lines() {
         let event: Event =

@@ -2,6 +2,7 @@
 #![allow(
     dead_code,
     unreachable_pub,
+    clippy::unwrap_used,
     clippy::allow_attributes,
     reason = "each test file uses its part"
 )]
@@ -19,11 +20,14 @@ use kernmark_model::plan::{Cache, PLAN_VERSION, Plan, Program, RunPlan, Step};
 use kernmark_model::run::{Phase, Run};
 use kernmark_tools::ALL;
 
+/// Does something on hearing an event.
+pub type Ear = Box<dyn FnMut(&Event)>;
+
 /// Keeps everything that was told, and does something on hearing it.
 #[derive(Default)]
 pub struct Heard {
     pub events: Vec<Event>,
-    pub on_event: Option<Box<dyn FnMut(&Event)>>,
+    pub on_event: Option<Ear>,
 }
 
 impl Sink for Heard {

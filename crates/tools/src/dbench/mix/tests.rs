@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::*;
 use crate::dbench::loadfile::parse;
 
@@ -233,12 +235,8 @@ const STANDARD_COUNTS: [(OpCode, u64); 18] = [
 
 #[test]
 fn the_file_that_comes_with_dbench_has_its_published_figures() {
-    let Ok(text) = std::fs::read(INSTALLED) else {
-        eprintln!(
-            "SKIPPED the_file_that_comes_with_dbench_has_its_published_figures: no {INSTALLED}"
-        );
-        return;
-    };
+    kernmark_sys::skip_unless!(Path::new(INSTALLED).is_file(), "the package dbench");
+    let text = std::fs::read(INSTALLED).unwrap();
     let loadfile = parse(&text).unwrap();
     let mix = Mix::of(&loadfile);
     eprintln!("{mix}");
