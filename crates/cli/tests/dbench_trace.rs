@@ -1,4 +1,9 @@
 //! What the replay does to the kernel, by strace: the acceptance cases on single ops, and the original beside ours.
+#![allow(
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on ends"
+)]
 
 mod support;
 

@@ -1,5 +1,4 @@
 //! What ends a run early: signals, kills, workers that die. What was measured stays, and nothing else does.
-#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
 
 mod support;
 
