@@ -112,6 +112,8 @@ struct Watch<'a, 'c, 'e> {
     kill_at: Option<u64>,
     /// When ended workers are looked for again, untold.
     reap_at: u64,
+    /// The first thing that a worker had to say in this phase.
+    first_word: Option<String>,
     errors: Vec<Option<String>>,
     end: StageEnd,
 }
@@ -151,6 +153,7 @@ impl<'a, 'c, 'e> Watch<'a, 'c, 'e> {
             released: 0,
             kill_at: None,
             reap_at: 0,
+            first_word: None,
             errors: vec![None; job.stage.workers as usize],
             end: StageEnd::default(),
         }
@@ -208,6 +211,7 @@ impl<'a, 'c, 'e> Watch<'a, 'c, 'e> {
                 Stop::WhenDone => None,
             },
         })?;
+        self.first_word = None;
         let warm_up = spec.warm_up.0 > 0 || spec.until_warm;
         let before = if warm_up {
             None
@@ -390,6 +394,7 @@ impl<'a, 'c, 'e> Watch<'a, 'c, 'e> {
 
     fn listen(&mut self) -> Result<(), StageError> {
         for message in self.crew.listen() {
+            self.first_word.get_or_insert_with(|| message.text.clone());
             if message.error {
                 let text = format!("worker {}: {}", message.rank, message.text);
                 if let Some(error) = self.errors.get_mut(message.rank as usize) {
@@ -587,7 +592,7 @@ impl<'a, 'c, 'e> Watch<'a, 'c, 'e> {
         }
         let total = phase.total(&[]);
         if total.unexpected > 0 {
-            let first = "see the notes of the run".to_owned();
+            let first = self.first_word.take().unwrap_or_default();
             self.end.doubts.push(Doubt::Unexpected {
                 phase: name(),
                 count: total.unexpected,

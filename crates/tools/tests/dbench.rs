@@ -143,6 +143,20 @@ fn case_04_bytes_are_those_of_the_writes_and_nothing_else() {
     let total = heard.phase("execute").total(&[]);
     assert_eq!(total.bytes, Bytes(10 * 65_536));
     assert_eq!(total.unexpected, 20, "the failures are counted as such");
+    let first = heard
+        .finished()
+        .doubts
+        .iter()
+        .find_map(|doubt| match doubt {
+            Doubt::Unexpected {
+                count: 20, first, ..
+            } => Some(first.as_str()),
+            _ => None,
+        });
+    assert!(
+        first.is_some_and(|first| first.contains("Flush: Input/output error")),
+        "{first:?}"
+    );
 }
 
 #[test]
