@@ -182,7 +182,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
-            cwd: "/work".into(),
+            cwd: "/here".into(),
             arguments: Vec::new(),
             user: 1000,
             root: "/nowhere".into(),
@@ -203,9 +203,9 @@ mod tests {
             ("HOME", "/home/j"),
         ];
         for (db, variables, file) in [
-            (Some("f.db"), &all[..], "/work/f.db"),
+            (Some("f.db"), &all[..], "/here/f.db"),
             (Some("/f.db"), &all, "/f.db"),
-            (None, &all, "/work/e.db"),
+            (None, &all, "/here/e.db"),
             (None, &all[1..], "/data/kernmark/kernmark.db"),
             (None, &all[2..], "/home/j/.local/share/kernmark/kernmark.db"),
             (

@@ -14,6 +14,7 @@ pub mod loadfile;
 pub mod mix;
 mod options;
 mod personality;
+mod trouble;
 mod workload;
 
 /// The tool.
