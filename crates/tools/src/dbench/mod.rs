@@ -1,8 +1,8 @@
 //! dbench: the file operations an SMB server makes for one office PC, replayed by N clients.
 //!
 //! The loadfile is compiled once, before the first client exists ([`loadfile`]), or generated ([`generate`]); clients
-//! are forked processes that share it and walk it op by op ([`workload`]), each op making exactly the calls of the
-//! original ([`client`]).
+//! are forked processes that share it and walk it op by op (`workload`), each op making exactly the calls of the
+//! original (`client`).
 
 use kernmark_engine::tool::{Need, Tool, WorkloadSpec};
 use kernmark_model::run::{Better, Formula, Metric};
