@@ -327,7 +327,8 @@ fn interference(run: &Run) -> String {
     if told || seen {
         "disturbed from outside".to_owned()
     } else if pairs().any(|pair| pair.before.cpu.is_some()) {
-        "nothing interfered".to_owned()
+        // Whose processor time it was is not stored with a phase, so a busy neighbour would not show.
+        "no disturbance counted (other programs' CPU time is not)".to_owned()
     } else if run.clock == Clock::Instructions {
         "instructions, not time".to_owned()
     } else {
