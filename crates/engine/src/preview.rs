@@ -80,7 +80,11 @@ pub(crate) fn check_needs(
 
 /// The directory that a run is made in. A relative name is one under `cwd`, where we stand.
 pub(crate) fn directory(plan: &RunPlan, cwd: &Path) -> PathBuf {
-    cwd.join(plan.on.as_deref().unwrap_or("."))
+    match plan.on.as_deref() {
+        // An unset variable in a script is no directory, least of all the present one.
+        Some("") => PathBuf::new(),
+        named => cwd.join(named.unwrap_or(".")),
+    }
 }
 
 fn length(workload: &mut dyn Workload) -> Option<Nanos> {

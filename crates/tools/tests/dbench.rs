@@ -498,3 +498,15 @@ fn a_thousand_clients_start_run_and_leave_within_half_a_mebibyte_each() {
     assert!(largest <= 512, "{largest} KiB of private memory");
     assert_eq!((bench.left(), children()), (Vec::new(), Vec::new()));
 }
+
+#[test]
+fn an_empty_name_is_not_the_present_directory() {
+    let run = plan("dbench passes=1", Some(std::path::Path::new("")));
+    let refused = Bench::new().runner().run(
+        &run,
+        Manner::default(),
+        &mut std::io::empty(),
+        &mut Heard::default(),
+    );
+    assert!(matches!(refused, Err(RunError::Place(_))), "{refused:?}");
+}
